@@ -27,7 +27,7 @@ for (const [network, bits] of [
 ] as const)
   SPECIAL.addSubnet(network, bits, "ipv4");
 for (const [network, bits] of [
-  // Teredo, ORCHID and benchmarking; documentation; 6to4, which contains any IPv4 address; documentation.
+  // Teredo, ORCHID and benchmarking; documentation; 6to4, whose addresses can contain any IPv4 address; documentation.
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
@@ -37,7 +37,7 @@ for (const [network, bits] of [
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an IP address is in the public internet. `false` for text that is not an IP address. */
+/** Whether an IP address is on the public internet. `false` for text that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL.check(address, "ipv4");
   if (isIP(address) !== 6 || address.includes("%")) return false;

@@ -24,9 +24,9 @@ export function digestOf(subject: string): string {
 }
 
 /**
- * The approval request for a call. The same call of the same message with the same subject always has the same `request_id`, so
- * that a restarted daemon waits for the same answer. Other calls have other ids, so that an answer never applies to another call
- * with the same id from a model.
+ * The approval request for a call. Its `request_id` is derived from the session, the message, the call and the subject: a
+ * restarted daemon waits for the same answer, and an answer never applies to another call for which a model used the same call
+ * id.
  */
 export function approvalOf(
   session_id: string,
@@ -58,7 +58,7 @@ export function approvalOf(
   };
 }
 
-/** The label of "always", which names what else the rule allows, unless it is only this call. */
+/** The label of "always". It says what the rule allows, unless that is only this command or address. */
 function alwaysLabel(rule: PermissionRule): string {
   const reach = reachOf(rule);
   return reach === "this command" || reach === "this address"
@@ -66,7 +66,7 @@ function alwaysLabel(rule: PermissionRule): string {
     : `Allow ${reach} for this session`;
 }
 
-/** What a rule of "always" allows. More than the shown call, unless its target covers the call completely. */
+/** What a rule of "always" allows, which may be more than the shown call. */
 function reachOf({ tool, exact }: PermissionRule): string {
   if (exact === undefined) return `every call of ${endOf(tool)}`;
   switch (tool) {
@@ -84,7 +84,7 @@ function reachOf({ tool, exact }: PermissionRule): string {
   }
 }
 
-/** The end of a path identifies it better than its beginning. */
+/** Shortens a text at its beginning, because the end of a path identifies it better. */
 function endOf(text: string): string {
   return text.length <= LABEL_LIMIT ? text : `…${text.slice(1 - LABEL_LIMIT).toWellFormed()}`;
 }
@@ -96,7 +96,7 @@ function approvalId(session_id: string, message_id: string, call_id: string, dig
 
 type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
 
-/** The verdict of an answer to an approval. An answer without a known option, or with text only, allows nothing. */
+/** The verdict of an answer to an approval request. Without exactly one known option, the call is not allowed. */
 export function verdictOf(answer: Answer, call: { tool_name: string; target: string }): Verdict {
   const { option_ids, text } = answer;
   const says = text === undefined || text.trim() === "" ? {} : { says: text };
@@ -106,8 +106,9 @@ export function verdictOf(answer: Answer, call: { tool_name: string; target: str
 }
 
 /**
- * The rules that people added in this session, from its history. Rules copied from a forked session do not apply: they were given
- * there. Targets are computed again from the arguments; if the result differs from what was shown, there is no rule.
+ * The rules that the user added in this session, from its history. Rules that a fork has copied from its parent do not apply,
+ * because they were granted there. Targets are computed again from the arguments; a rule is dropped if the result differs from
+ * what was shown.
  */
 export function rulesAddedIn(
   history: readonly HistoryEvent[],
@@ -129,7 +130,7 @@ export function rulesAddedIn(
       const { call, message_id } = made;
       const tool = tools.find(({ definition }) => definition.name === call.tool_name);
       if (tool === undefined) continue;
-      // A copied request keeps its id, which is derived from the original session's id.
+      // In a fork, a copied request keeps its id, which was derived from the id of the original session.
       const id = approvalId(host.session_id, message_id, call.call_id, request.digest ?? "");
       if (request.request_id !== id) continue;
       const target = targetAsShown(call, tool, host, request);

@@ -14,24 +14,24 @@ interface CallRunnerOptions {
   host: AgentHost;
   emitter: TurnEmitter;
   tools: readonly Tool[];
-  /** Read before each call. Rules for what the user always allows are appended. */
+  /** Evaluated for each call. Rules that the user adds by "always allow" are appended. */
   rules: PermissionRule[];
-  /** Time for a stopped tool to end, in milliseconds. After it, the call ends without the tool. */
+  /** Grace period for a stopped tool, in milliseconds. Then the call ends without waiting for the tool. */
   stop_within_ms: number;
 }
 
 export interface CallRunner {
   /**
-   * Runs the calls of one message and emits each result as the call ends. Resolves when none is running. After an abort some have
-   * no result: the caller ends them, with what `stopped` returns. Rejects only if the session itself fails because frames cannot
-   * be stored.
+   * Runs the calls of one message and emits each result when its call ends. Resolves when no call is running. After an abort,
+   * some calls may have no result: the caller must end them with what `stopped` returns. Rejects only if the session itself fails
+   * because frames cannot be stored.
    */
   run(calls: readonly ToolCallPart[], from: CallSource, signal: AbortSignal): Promise<void>;
-  /** The output of a stopped call so far; `undefined`: it did not run. */
+  /** The output of a stopped call so far; `undefined`: the call did not run. */
   stopped(call_id: string): ToolOutput | undefined;
 }
 
-/** The message of the calls, which determines which of them may run. */
+/** The message of the calls, and the ids of those that are complete and valid. */
 interface CallSource {
   executable: ReadonlySet<string>;
   message: AssistantMessage;
@@ -54,7 +54,7 @@ const CHANGED_SINCE_APPROVAL =
 interface Runner extends Omit<CallRunnerOptions, "tools"> {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly stopped: Map<string, ToolOutput>;
-  /** Callbacks that check open approvals again, after a rule was added that may decide them. */
+  /** Callbacks that re-evaluate open approvals after a rule was added that may decide them. */
   readonly waiting: Set<() => void>;
 }
 
@@ -99,12 +99,12 @@ async function run(
   } catch (error) {
     running.push(Promise.reject(error));
   }
-  // Wait for all, so that none is running when this rejects.
+  // Wait for all calls, so that none is running when this rejects.
   const ends = await Promise.allSettled(running);
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-/** Prepares a call, or returns the end of a call that must not run. */
+/** Prepares a call. If it must not run, returns its end instead. */
 function planOf(runner: Runner, call: ToolCallPart, from: CallSource, signal: AbortSignal): Plan | CallEnd {
   const refused = (output_text: string): CallEnd => ({ status: "error", output_text });
   const { tool_name } = call;
@@ -150,7 +150,7 @@ function planOf(runner: Runner, call: ToolCallPart, from: CallSource, signal: Ab
   }
 }
 
-/** Asks the user. Resolves with the end of a call that is not permitted. */
+/** Asks the user for permission. Resolves with the end of the call if it is not permitted. */
 async function ask(
   runner: Runner,
   call: ToolCallPart,
@@ -184,7 +184,7 @@ async function ask(
   if (!verdict.allowed) {
     const { says } = verdict;
     return {
-      // The same as in the agents' own records: a person stopped this call before it began.
+      // Agents use the same status in their own records if the user stops a call before it begins.
       status: "aborted",
       output_text: `The user denied this call; it was not run.${says === undefined ? "" : ` The user said:\n${says}`}`,
     };
@@ -213,12 +213,12 @@ async function perform(runner: Runner, plan: Plan, signal: AbortSignal): Promise
     return;
   }
   const { status = "success", ...output } = await execute(runner, plan, prepared, signal);
-  // A call that succeeded before it noticed the abort has succeeded.
+  // A call that succeeds in spite of an abort counts as successful.
   if (signal.aborted && status !== "success") runner.stopped.set(call.call_id, output);
   else emitter.endCall(call, { status, ...output });
 }
 
-/** Prepares the call again, since files and rules may have changed. What is run must be what was shown. */
+/** Prepares the call again, because files may have changed since. `undefined`: it would not run exactly what was approved. */
 function prepareAgain(runner: Runner, { tool, input, prepared }: Plan): PreparedCall | undefined {
   try {
     const now = tool.prepare(input, runner.host);
@@ -229,7 +229,7 @@ function prepareAgain(runner: Runner, { tool, input, prepared }: Plan): Prepared
   }
 }
 
-/** Runs a call until it ends or its grace period is over. Never rejects. */
+/** Runs a call until it ends or, after an abort, until the grace period expires. Never rejects. */
 async function execute(
   runner: Runner,
   plan: Plan,
@@ -273,7 +273,7 @@ async function execute(
   };
 }
 
-/** Starts a timer when the signal is aborted. Resolves with `undefined` when the time is over. */
+/** Starts a timer when the signal is aborted. `isOver` resolves with `undefined` when it expires. */
 function createGraceTimer(
   signal: AbortSignal,
   limit_ms: number,
@@ -294,7 +294,7 @@ function createGraceTimer(
   };
 }
 
-/** An error message for the model, so that it can try again. */
+/** Why a call cannot be executed, as a message for the model, so that it can try again. */
 function whyNotExecutable(call: ToolCallPart, message: AssistantMessage): string {
   if (message.stop_reason === "length") {
     return "Not run: the answer reached its output limit, so this call may be incomplete. Try again with a shorter one.";

@@ -11,17 +11,17 @@ import { tokensOf } from "../model/tokens.ts";
 import type { Failure } from "../providers/provider.ts";
 
 /**
- * A model call in the context: its message, the results of its calls, and messages of others before the next one. The first block
- * has no model message.
+ * A model call in the context: the model's message, the results of its calls, and the other messages before the next model call.
+ * The first block has no model message.
  */
 interface Block {
   readonly assistant?: AssistantMessage;
-  /** The ids of its calls. */
+  /** The ids of the message's calls. */
   readonly calls: ReadonlySet<string>;
-  // These are modified in place, because a message may have thousands of calls. No block is shared.
+  // Modified in place, because a message may have thousands of calls. Blocks are never shared.
   readonly results: Map<string, ToolMessage>;
   readonly others: Message[];
-  /** For a summary: the blocks that it replaces, for a rewind to a point before it. */
+  /** For a summary: the blocks that it replaces, which are restored by a rewind to a point before it. */
   readonly replaced?: readonly Block[];
 }
 
@@ -31,20 +31,20 @@ const SUMMARY_HEADING =
 const REFUSED: Failure["class"] = "content_blocked";
 
 /**
- * Builds the messages for a provider from a session's history: first the system prompt, each model message directly before the
- * results of its calls, and messages of people after those. Excluded are: what was retracted; what a `rewind` marker removed
- * (from the message in its `data.message_id` on); what a `compaction` marker summarised (everything, or up to the message in its
- * `data.last_message_id`), which its text replaces; and a turn that the provider refused, once another turn or compaction
- * follows, because models keep refusing the same content. As long as no call is open, appending to the history only appends to
- * the messages, except for these events.
+ * Builds the messages for a provider from a session's history: the system prompt, then each model message, directly followed by
+ * the results of its calls and then by the user's messages. Excluded are: retracted content; what a `rewind` marker removed (from
+ * the message in its `data.message_id` on); what a `compaction` marker summarised (everything, or up to the message in its
+ * `data.last_message_id`), which is replaced by the marker's text; and a turn that the provider refused, once another turn or
+ * compaction follows, because models keep refusing the same content. Apart from these events, and as long as no call is open,
+ * appending to the history only appends to the messages.
  */
 export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
   const withdrawn = findWithdrawn(history);
   let blocks: Block[] = [blockOf()];
-  /** Messages that were stored before the message that they follow. */
+  /** Messages that were stored before the message that they must follow. */
   const held: Message[] = [];
   const seen = new Set<string>();
-  /** The prompt of the turn, and of the last refused turn. */
+  /** The prompts of the current turn and of the last refused turn. */
   let prompt_id: string | undefined;
   let refused_id: string | undefined;
 
@@ -66,7 +66,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
 
   for (const [index, event] of history.entries()) {
     if (withdrawn.events.has(index)) {
-      // Release what follows the message's parts.
+      // Release the messages that were held until after this message's parts.
       if ("role" in event && event.role === "assistant") release();
       continue;
     }
@@ -107,7 +107,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
       prompt_id = message.id;
     }
     if (message.role === "assistant") {
-      // An empty message (an interrupt between two calls, a call that failed before it began) is not sent.
+      // An empty message is not sent: an interrupt between two model calls, or a model call that failed before its answer began.
       const isEmpty = message.parts.length === 0 && message.raw_blocks === undefined;
       if (!isEmpty) blocks.push(blockOf(message));
       for (const { part_id } of message.parts) if (part_id !== undefined) seen.add(part_id);
@@ -123,7 +123,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
   return [system, ...blocks.flatMap(messagesOf)];
 }
 
-/** The ids of all calls of a history, whether or not they are in the context. */
+/** The ids of all calls of a history, including those that are not in the context. */
 export function callIdsOf(history: readonly HistoryEvent[]): Set<string> {
   return new Set(
     history.flatMap((event) => ("role" in event && event.role === "assistant" ? callsOf(whole(event)) : [])),
@@ -142,18 +142,18 @@ function callsOf(message: Message | undefined): string[] {
   return (message?.parts ?? []).flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 }
 
-/** A block's messages in the order that providers require: results directly after the calls and in their order. */
+/** A block's messages in the order that providers require: the results follow the calls directly and in the same order. */
 function messagesOf({ assistant, results, others }: Block): Message[] {
   const paired = callsOf(assistant).flatMap((call_id) => results.get(call_id) ?? []);
   return [...(assistant === undefined ? [] : [assistant]), ...paired, ...others];
 }
 
-/** Adds a result to the newest call with its id. A later result replaces it. A result without a call is dropped. */
+/** Adds a result to the latest call with its id, replacing an earlier result. A result without a call is dropped. */
 function placeResult(blocks: readonly Block[], message: ToolMessage): void {
   blocks.findLast(({ calls }) => calls.has(message.call_id))?.results.set(message.call_id, message);
 }
 
-/** The blocks before a user message; `undefined`: the message is not in them. */
+/** The blocks before a user message; `undefined`: they do not contain the message. */
 function rewound(blocks: readonly Block[], message_id: string | undefined): Block[] | undefined {
   for (const [index, block] of blocks.entries()) {
     const position = block.others.findIndex(({ id }) => id === message_id);
@@ -165,7 +165,7 @@ function rewound(blocks: readonly Block[], message_id: string | undefined): Bloc
   return undefined;
 }
 
-/** Replaces the blocks up to a message with a summary; all of them if the message is not found. */
+/** Replaces the blocks up to a message with a summary, or all blocks if the message is not found. */
 function summarised(
   blocks: readonly Block[],
   summary: Message,
@@ -182,7 +182,7 @@ function summarised(
   ];
 }
 
-/** What was retracted: positions of events, and ids of single parts. */
+/** Finds retracted content: positions of events, and ids of single parts. */
 function findWithdrawn(history: readonly HistoryEvent[]): {
   events: ReadonlySet<number>;
   parts: ReadonlySet<string>;
@@ -206,12 +206,12 @@ function findWithdrawn(history: readonly HistoryEvent[]): {
         turn = event.turn_id;
         awaits_prompt = true;
       } else if (event.type === "compaction" && turn !== undefined && turns.has(turn)) {
-        // The summary also covers messages of its turn: what came before the turn is in the context again.
+        // The summary covers messages of the retracted turn. Drop it, which restores what came before the turn.
         events.add(index);
       }
       continue;
     }
-    // A prompt opens a turn with its own id, unless one was opened for it.
+    // A prompt begins a turn with the prompt's id, unless a turn was begun for it explicitly.
     const isQueued = "queued" in event && event.queued === true;
     if (event.role === "user" && !isQueued) {
       if (!awaits_prompt) turn = event.id;
@@ -232,14 +232,14 @@ function withoutParts<Given extends Message>(message: Given, withdrawn: Readonly
       part.type === "thinking_signature" && before?.type === "thinking_text" && isWithdrawn(before);
     return !isWithdrawn(part) && !isItsProof;
   });
-  // The cast is safe: removing parts does not change which kinds of parts there are.
+  // The cast is safe, because removing parts adds no other kind of part.
   return kept.length === parts.length ? message : ({ ...message, parts: kept } as Given);
 }
 
 /** Converts a legacy message into a message with one part. */
 function whole(event: Message | LegacyMessage): Message {
   if ("parts" in event && event.parts !== undefined) return event;
-  // A message without parts is a legacy one, since parts are required in the others.
+  // A message without parts is a legacy message, because parts are required in all others.
   const { role, id, created_at, content } = event as LegacyMessage;
   return { role, id, created_at, parts: content === "" ? [] : [{ type: "text", text: content }] };
 }
@@ -254,7 +254,7 @@ function field(data: unknown, name: string): string | undefined {
 export const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_IMAGE = 1_500;
 
-/** The estimated number of tokens of a context: the usage of the last model call, plus an estimate for what follows. */
+/** Estimated number of tokens of a context: the usage of the last model call, plus an estimate for what follows it. */
 export function contextTokens(messages: readonly Message[]): number {
   let tokens = 0;
   for (const message of messages.toReversed()) {

@@ -2,13 +2,13 @@ import { structuredPatch } from "diff";
 import type { FileDiff } from "../model/parts/ui-extra.ts";
 
 /**
- * Above this many characters or changed lines, a change is shown as removing and adding all lines. The time of a diff is
- * quadratic, and it blocks the daemon.
+ * Maximum characters and changed lines of a diff. A larger change is shown as removing and adding all lines, because computing a
+ * diff takes quadratic time and blocks the daemon.
  */
 const TEXT_LIMIT = 2_000_000;
 const EDIT_LIMIT = 1_000;
 
-/** The change of a file as hunks with three lines of context. `before` is absent for a new file. */
+/** The change of a file as hunks with three lines of context. `before` is `undefined` for a new file. */
 export function fileChange(path: string, before: string | undefined, after: string): FileDiff {
   const patch =
     (before ?? "").length + after.length > TEXT_LIMIT

@@ -6,9 +6,9 @@ import { type OpenFolder, openFolder, PathError, type Place } from "./paths.ts";
 
 /** A regular file that was found. */
 interface WalkedFile {
-  /** Relative to the session's folder. */
+  /** Path relative to the session's folder. */
   readonly path: string;
-  /** Relative to the folder in which the walk began. */
+  /** Path relative to the folder in which the walk began. */
   readonly below: string;
   /** Opens the file without following links. Only valid until the next file is requested. */
   open(): Promise<FileHandle>;
@@ -21,17 +21,19 @@ interface WalkOptions {
 }
 
 const MAX_DEPTH = 64;
-/** Skipped folders, unless the walk begins in one of them. */
+/** Folders that are skipped, unless the walk begins in one of them. */
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
 const ENTRY_LIMIT = 200_000;
 const IGNORE_FILE_LIMIT = 64 * 1024;
 const IGNORE_LINE_LIMIT = 1_000;
-/** The rules of an untrusted repository may take long for many names. Yields to other work after this time. */
+/**
+ * Time after which the walk yields to other work, in milliseconds: an untrusted repository's rules may take long for many names.
+ */
 const TURN_MS = 5;
 
 /** A line of a `.gitignore`. */
 interface IgnoreRule {
-  /** The folder of the file, relative to the session's folder, with a trailing `/`; empty for that folder itself. */
+  /** The folder of the `.gitignore`, relative to the session's folder, with a trailing `/`; empty for that folder itself. */
   readonly folder: string;
   readonly matches: PathMatcher;
   readonly folders_only: boolean;
@@ -39,8 +41,9 @@ interface IgnoreRule {
 }
 
 /**
- * All regular files below a folder, with names sorted per folder, without ignored files and the data folder. Does not follow
- * links. Depth and number of entries are limited. Throws `PathError` if the folder itself cannot be opened; others are skipped.
+ * All regular files below a folder, sorted by name within each folder, except for ignored files and the data folder. Does not
+ * follow links. Depth and number of entries are limited. Throws `PathError` if the folder itself cannot be opened; subfolders
+ * that cannot be opened are skipped.
  */
 export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { signal, onCut } = options;
@@ -99,7 +102,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
   }
 }
 
-/** The rules of the parent folders of a walk; none if they ignore the folder itself, since it was requested explicitly. */
+/** The rules of the parent folders of a walk; none if they ignore the folder itself, because it was requested explicitly. */
 async function rulesAbove(place: Place, isIgnored: Ignored): Promise<IgnoreRule[]> {
   const names = place.relative.split("/").filter((name) => name !== "");
   const rules: IgnoreRule[] = [];
@@ -141,7 +144,7 @@ function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
   const negated = text.startsWith("!");
   const pattern = (negated ? text.slice(1) : text).replace(/\/$/, "");
   const folders_only = text.endsWith("/");
-  // A pattern without a slash before its end matches a name at any depth.
+  // A pattern without a slash, except at its end, matches names at any depth.
   const isAnchored = pattern.includes("/");
   try {
     const matches = compileGlob(isAnchored ? pattern : `**/${pattern}`, { braces: false });
@@ -153,7 +156,7 @@ function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
 
 type Ignored = (path: string, isFolder: boolean, rules: readonly IgnoreRule[]) => Promise<boolean>;
 
-/** Checks whether rules ignore a path. Yields regularly. After the walk was aborted, everything is ignored. */
+/** Creates a check whether rules ignore a path. It yields regularly. Once the walk is aborted, it ignores everything. */
 function createIgnored(signal: AbortSignal): Ignored {
   let since = performance.now();
   const isLong = () => performance.now() - since > TURN_MS;
@@ -162,7 +165,7 @@ function createIgnored(signal: AbortSignal): Ignored {
     since = performance.now();
   };
   return async (path, isFolder, rules) => {
-    // Yield also without rules: a folder may contain a hundred thousand names.
+    // Yield even if there are no rules: a folder may contain a hundred thousand names.
     if (isLong()) await yieldToOthers();
     for (let index = rules.length - 1; index >= 0; index--) {
       const rule = rules[index];

@@ -1,7 +1,7 @@
 import { ToolInputError } from "./tool.ts";
 import { matchWithStars } from "./wildcard.ts";
 
-/** Whether a path (names separated by `/`, without leading or trailing ones) matches the pattern. */
+/** Whether a path (names separated by `/`, without a leading or trailing `/`) matches the pattern. */
 export type PathMatcher = (path: string) => boolean;
 
 type NamePiece = { kind: "star" } | { kind: "any" } | { kind: "one"; of: (character: string) => boolean };
@@ -16,8 +16,8 @@ const MAX_PATTERN_LENGTH = 1_000;
  * `{a,b}`. Names that begin with a dot are not special. Throws `ToolInputError` if the pattern is too large. Git has no braces:
  * with `braces: false` they are literal.
  *
- * Not converted to a regular expression: patterns come from models and from files of unknown repositories, and matching must be
- * fast for all of them.
+ * Patterns are not converted to regular expressions, because they come from models and from files of unknown repositories, and
+ * matching must be fast for all of them.
  */
 export function compileGlob(pattern: string, { braces = true } = {}): PathMatcher {
   if (pattern.length > MAX_PATTERN_LENGTH)
@@ -105,7 +105,7 @@ function expandBraces(pattern: string): string[] {
   return done;
 }
 
-/** The first closed pair of braces that contains a comma. */
+/** The first matching pair of braces that contains a comma. */
 function firstBraces(text: string): { start: number; end: number; options: string[] } | undefined {
   for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
     let depth = 0;

@@ -21,9 +21,9 @@ const BLOCKS = new Set(
 const CELLS = new Set(["td", "th"]);
 
 /**
- * The text of a page for a model: headings with `#`, list items with `-`, the cells of a row on one line, link URLs in
- * parentheses, preformatted text unchanged. Runs no scripts, and only tokenizes: the library's own tree builder takes quadratic
- * time for deeply nested pages.
+ * Converts a page to text for a model: headings begin with `#`, list items with `-`, the cells of a row are on one line, link
+ * URLs are in parentheses, and preformatted text is unchanged. Runs no scripts. Uses only the library's tokenizer, because its
+ * tree builder takes quadratic time for deeply nested pages.
  */
 export function htmlToText(html: string, base: string): { title: string; text: string } {
   const page = createPageText();
@@ -85,7 +85,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
       onopentagend: open,
       onselfclosingtag() {
         open();
-        // HTML ignores the slash, but in skipped elements (`<svg/>`) it ends the element.
+        // HTML ignores the slash of most elements, but a skipped element such as `<svg/>` ends with it.
         if (SILENT.has(name)) close(name);
       },
       onclosetag: (start, end) => close(html.slice(start, end).toLowerCase()),

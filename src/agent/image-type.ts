@@ -1,4 +1,4 @@
-/** The MIME type of an image that providers and pages support, from its first bytes. */
+/** The MIME type of an image, from its first bytes; `undefined`: not a format that providers and browsers support. */
 export function imageType(bytes: Buffer): string | undefined {
   const at = (position: number, length: number): string =>
     bytes.toString("latin1", position, position + length);

@@ -11,14 +11,14 @@ interface LineMatch {
 /** A regular expression that runs in its own thread, so that it can be terminated. */
 interface LineSearch {
   /**
-   * The matching lines, at most `limit`. Rejects with `SlowPatternError` if it takes too long; no further searches are possible
-   * then.
+   * Finds at most `limit` matching lines. Rejects with `SlowPatternError` if it takes too long, after which no further searches
+   * are possible.
    */
   search(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<LineMatch[]>;
   close(): Promise<void>;
 }
 
-/** A pattern exceeded the time limit on one text. */
+/** Thrown if a pattern exceeds the time limit on one text. */
 export class SlowPatternError extends Error {
   override readonly name = "SlowPatternError";
 }
@@ -26,7 +26,7 @@ export class SlowPatternError extends Error {
 /** Maximum length of a shown line, in UTF-16 code units. */
 const LINE_LIMIT = 500;
 
-/** Source text, because the packaged daemon has no separate file for the worker. */
+/** The worker's source as text, because the packaged daemon has no separate file for it. */
 const WORKER = `
 const { parentPort, workerData } = require("node:worker_threads");
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -51,7 +51,7 @@ parentPort.on("message", ({ bytes, limit }) => {
 /** Throws `ToolInputError` if the pattern is not a regular expression. */
 export function compilePattern(source: string, ignore_case: boolean): RegExp {
   const flags = ignore_case ? "i" : "";
-  // Try the flag `u` first, which supports \p{…} and whole characters.
+  // Try the flag `u` first, which supports \p{…} and matches whole code points.
   for (const tried of [`${flags}u`, flags]) {
     try {
       return new RegExp(source, tried);
@@ -63,12 +63,12 @@ export function compilePattern(source: string, ignore_case: boolean): RegExp {
   throw new ToolInputError("The pattern is not a regular expression.");
 }
 
-/** `time_limit_ms`: maximum time per text. */
+/** Creates a search in its own thread. `time_limit_ms`: maximum time per text. */
 export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSearch {
   const worker = new Worker(WORKER, {
     eval: true,
     workerData: { source: pattern.source, flags: pattern.flags },
-    // Do not inherit the daemon's flags. The worker needs little memory.
+    // Do not inherit the daemon's flags and environment.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 256 },
@@ -82,7 +82,7 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
     failure ??= error;
     settle?.reject(failure);
   };
-  // The worker's messages are trusted: it is our own code.
+  // The worker's messages need no validation, because it is our own code.
   worker.on("message", (found: LineMatch[]) => settle?.resolve(found));
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("The search has ended.")));
@@ -95,7 +95,7 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
       worker.postMessage({ bytes, limit }, [bytes.buffer]);
       let timer: NodeJS.Timeout | undefined;
       try {
-        // The time to start the thread does not count.
+        // The time to start the thread does not count towards the limit.
         await Promise.race([begun, promise]);
         timer = setTimeout(() => {
           fail(new SlowPatternError(`The pattern took longer than ${time_limit_ms / 1_000} s on one file.`));

@@ -8,10 +8,10 @@ import { retryMarker } from "./loop-ends.ts";
 import type { Loop } from "./loop-state.ts";
 import { readInstructions, systemPrompt } from "./system-prompt.ts";
 
-/** Above this share of the model's context, the conversation is summarised before the next call. */
+/** Share of the model's context above which the conversation is summarised before the next call. */
 const FULL = 0.85;
 
-/** The messages of the next model call. The cached ones are valid as long as the history has the same length, since it is append-only. */
+/** The messages of the next model call. The cache is valid as long as the length of the append-only history does not change. */
 export function context(loop: Loop): readonly Message[] {
   const history = loop.host.history();
   if (loop.latest?.length !== history.length) {
@@ -33,7 +33,7 @@ function system(loop: Loop) {
   });
 }
 
-/** Adds the folder's instruction files, if the context does not have their current content. */
+/** Adds the folder's instruction files to the session, if the context does not contain their current content. */
 export async function showInstructions(loop: Loop): Promise<void> {
   const files = await readInstructions(loop.host.cwd);
   if (files.length === 0) return;
@@ -74,7 +74,7 @@ export function isNearlyFull(loop: Loop): boolean {
   return isWorthSummarising(messages) && contextTokens(messages) > limit * FULL;
 }
 
-/** Compacts the context. Resolves with the failure, if any. `words`: text that is appended unchanged. */
+/** Compacts the context. Resolves with the failure, if any. `words`: text that is appended to the summary unchanged. */
 export async function compactContext(
   loop: Loop,
   signal: AbortSignal,
@@ -121,7 +121,7 @@ export async function compactContext(
   return undefined;
 }
 
-/** Whether a summary would be shorter: not for a single prompt or an existing summary. */
+/** Whether a summary could be shorter than the messages, which is not the case for prompts or an earlier summary alone. */
 function isWorthSummarising(messages: readonly Message[]): boolean {
   return messages.some(({ role }) => role === "assistant");
 }

@@ -6,7 +6,7 @@ import type { Failure, ModelReply } from "../providers/provider.ts";
 import type { TurnOutcome } from "./agent.ts";
 import type { Loop } from "./loop-state.ts";
 
-/** Retracts the output of a failed attempt: its calls did not run, and the next attempt starts again. */
+/** Retracts the output of a failed attempt. Its calls did not run, and the next attempt starts from scratch. */
 export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure): void {
   endOpenCalls(loop, {
     status: "error",
@@ -16,19 +16,19 @@ export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure):
   loop.emitter.say({ type: "message.retract", message_id: message.id, reason: failure.message });
 }
 
-/** Shows that a model call is tried again. */
+/** Emits a marker that a model call is retried. */
 export function retryMarker(loop: Loop, title: string, failure?: Failure): void {
   const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
   loop.emitter.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...notified });
 }
 
-/** Ends a failed turn: its message keeps its parts, and the user is told what to do. */
+/** Ends a failed turn. Its last message keeps its parts, and the user is told what to do. */
 export function fail(loop: Loop, failure: Failure | undefined, message?: AssistantMessage): TurnOutcome {
   endOpenCalls(loop, { status: "error", output_text: "Not run: the turn failed." });
   const notified = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
   loop.emitter.say({
     type: "error",
-    // If the end of the message has reported the error already, both share one marker.
+    // If the end of the message has already reported the error, use the same part id, so that there is only one marker.
     part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
     message: notified.message,
     can_retry: notified.can_retry,
@@ -37,7 +37,7 @@ export function fail(loop: Loop, failure: Failure | undefined, message?: Assista
   return "failed";
 }
 
-/** Ends a turn that a person stopped. */
+/** Ends a turn that the user stopped. */
 export function interrupt(loop: Loop, signal: AbortSignal): TurnOutcome {
   const { emitter } = loop;
   const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
@@ -55,7 +55,7 @@ function endOpenCalls(loop: Loop, end: { status: "error" | "aborted"; output_tex
   for (const call of emitter.openCalls()) emitter.endCall(call, end);
 }
 
-/** The details that are shown on demand with a failure. */
+/** The details of a failure, which are shown on demand. */
 function detailsOf({ class: kind, remedy, status, request_id }: Failure): Record<string, unknown> {
   return {
     class: kind,

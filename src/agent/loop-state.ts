@@ -6,32 +6,32 @@ import type { PermissionRule } from "./permissions.ts";
 import type { Tool } from "./tool.ts";
 import type { TurnEmitter } from "./turn-emitter.ts";
 
-/** What Verbatim's own agent needs. */
+/** Options of Verbatim's own agent. */
 export interface LoopOptions {
   host: AgentHost;
   provider: Provider;
   /** The model's id for the provider. */
   model: string;
   tools: readonly Tool[];
-  /** The session's own list, which contains the configured rules. Rules that the user adds in the session are appended. */
+  /** The session's own array of rules, initially the configured ones. Rules that the user adds in the session are appended. */
   rules?: PermissionRule[];
   /** The size of a model's context in tokens; `undefined`: unknown. */
   contextLimit?: (model: string) => number | undefined;
   /** Maximum number of model calls per turn. */
   step_limit?: number;
-  /** Time for a stopped tool to end, in milliseconds. */
+  /** Grace period for a stopped tool, in milliseconds. */
   stop_within_ms?: number;
 }
 
-/** An agent of a session. */
+/** The state of a session's agent. */
 export interface Loop extends Pick<LoopOptions, "host" | "provider" | "tools" | "contextLimit"> {
   readonly emitter: TurnEmitter;
   readonly runner: CallRunner;
-  /** Of the tools. Sorted, because providers cache what does not change. */
+  /** The definitions of the tools, sorted so that requests have a stable prefix, which providers cache. */
   readonly definitions: readonly ToolDefinition[];
   readonly step_limit: number;
   /** The model of the next call. */
   model: string;
-  /** The cached context, with the length of its history. */
+  /** The cached context, with the length of the history from which it was built. */
   latest: { length: number; messages: readonly Message[] } | undefined;
 }

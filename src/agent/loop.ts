@@ -17,18 +17,21 @@ import { createTurnEmitter } from "./turn-emitter.ts";
 export type { LoopOptions } from "./loop-state.ts";
 
 const STEP_LIMIT = 200;
-/** Longer than the time after which a process group is killed. A run has less, so that its parent sees it end. */
+/**
+ * Grace period for stopped tools. Must be longer than that of a process group. Runs have less, so that they end before their
+ * parents.
+ */
 const STOP_WITHIN_MS = 20_000;
 const STOP_SOONER_BY_DEPTH_MS = 1_500;
 
-/** Verbatim's own agent: calls the model and runs the tools that it calls, until it yields. */
+/** Creates Verbatim's own agent, which calls the model and runs the tools that it requests until the model yields. */
 export function createLoopAgent(options: LoopOptions): Agent {
   const loop = createLoop(options);
   const { emitter, runner } = loop;
   const closing = new AbortController();
   let working: Promise<unknown> = Promise.resolve();
 
-  /** Makes sure that the turn ends properly, with nothing open, and with an interrupt or an error that explains why. */
+  /** Ensures that an aborted or failed turn ends without open parts, and with an interrupt or an error that explains why. */
   const guarded = (given: AbortSignal, run: (signal: AbortSignal) => Promise<TurnOutcome>) => {
     const signal = AbortSignal.any([given, closing.signal]);
     const turn = async (): Promise<TurnOutcome> => {
@@ -82,7 +85,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
 function createLoop(options: LoopOptions): Loop {
   const { host, provider, tools, contextLimit, step_limit = STEP_LIMIT } = options;
   const emitter = createTurnEmitter(host);
-  // Sorted, because providers cache what does not change.
+  // Sorted so that requests have a stable prefix, which providers cache.
   const definitions = tools
     .map(({ definition }) => definition)
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
@@ -109,7 +112,7 @@ function createLoop(options: LoopOptions): Loop {
   };
 }
 
-/** Alternates model calls and tool calls until the model yields. After an abort the result is meaningless. */
+/** Alternates between model calls and tool calls until the model yields. After an abort, the result is meaningless. */
 async function work(loop: Loop, signal: AbortSignal): Promise<TurnOutcome> {
   let canCompact = true;
   for (let step = 1; step <= loop.step_limit; step += 1) {
@@ -146,7 +149,7 @@ async function work(loop: Loop, signal: AbortSignal): Promise<TurnOutcome> {
 async function callModel(loop: Loop, signal: AbortSignal): Promise<ModelReply> {
   const { host } = loop;
   const attempt = (): Promise<ModelReply> => {
-    // These prompts are in the history and therefore in the context of this call.
+    // Mark the prompts as taken: they are in the history and therefore in the context of this call.
     host.takeSteering();
     const call: ModelCall = {
       session_id: host.session_id,

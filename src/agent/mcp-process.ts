@@ -10,14 +10,14 @@ interface ServerProcessOptions {
   args: readonly string[];
   env: Record<string, string>;
   cwd: string;
-  /** A server that sends a larger message is killed. Bytes. */
+  /** Maximum size of a message, in bytes. A server that sends a larger one is killed. */
   message_limit: number;
 }
 
 /** A server that communicates over standard input and output. */
 export interface ServerProcess extends Transport {
   /**
-   * How the server ended, with the end of its standard error output, for diagnosis. `otherwise`: used while it is still running.
+   * Describes how the server ended, with the end of its standard error. `otherwise`: returned while it is still running.
    */
   stderr_text(otherwise: string): string;
 }
@@ -25,8 +25,8 @@ export interface ServerProcess extends Transport {
 const STDERR_LIMIT = 2_000;
 
 /**
- * Starts a server in its own process group. The SDK's transport would only end the process that it started, but most servers are
- * started by `npx` or `uvx` and would keep running.
+ * Creates a transport to a server in its own process group. The SDK's own transport would only end the process that it started,
+ * but most servers are child processes of `npx` or `uvx` and would keep running.
  */
 export function createServerProcess(options: ServerProcessOptions): ServerProcess {
   const { command, args, env, cwd, message_limit } = options;
@@ -53,7 +53,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
           void transport.close();
           transport.onclose?.();
         });
-        // Errors before its end is noticed, or while it ends, are irrelevant.
+        // Ignore write errors, which only occur if the server has ended or is ending.
         started.stdin?.on("error", () => {});
         started.stderr?.on("data", (chunk: Buffer) => {
           said = (said + chunk.toString()).slice(-STDERR_LIMIT);
@@ -95,7 +95,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
       try {
         message = buffer.readMessage();
       } catch {
-        // A line that is not a message: many servers write logs to standard output.
+        // Skip lines that are not messages, because many servers write logs to standard output.
         continue;
       }
       if (message === null) return;

@@ -18,7 +18,7 @@ export type McpServer =
   | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
   | { url: string; headers?: Readonly<Record<string, string>> };
 
-/** A problem in one sentence. `server`: its name in the configuration. */
+/** A problem with a server, in one sentence. `server`: its name in the configuration. */
 export interface McpProblem {
   server: string;
   message: string;
@@ -28,14 +28,14 @@ export interface McpProblem {
 export interface McpConnections {
   /** The tools of all reachable servers, named `mcp__SERVER__TOOL`. */
   readonly tools: readonly Tool[];
-  /** Grows when a server ends later. The problems of a server are removed when it is retried. */
+  /** Updated when a server ends later. The problems of a server are removed when it is retried. */
   readonly problems: readonly McpProblem[];
   /**
-   * Retries servers that have ended or could not be reached. Their tools are available when this resolves. It does not wait
-   * longer than `retry_within_ms` for a server, which may still become available later.
+   * Retries servers that have ended or could not be reached. Resolves when their tools are available, but after `retry_within_ms`
+   * at the latest. Slower servers may still become available later.
    */
   retry(): Promise<void>;
-  /** Ends all started servers with all their processes. */
+  /** Ends all servers that were started, including their child processes. */
   close(): Promise<void>;
 }
 
@@ -44,9 +44,9 @@ export interface McpOptions {
   cwd: string;
   /** The daemon's environment. Servers get it without the keys of model providers, and with the `env` of their configuration. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Time for a server to start and to list its tools, in milliseconds. */
+  /** Time limit for a server to start and list its tools, in milliseconds. */
   connect_within_ms?: number;
-  /** Maximum wait of a retry, in milliseconds. */
+  /** Time after which `retry` no longer waits for a server, in milliseconds. */
   retry_within_ms?: number;
   /** Time limit of a call, in milliseconds. */
   call_within_ms?: number;
@@ -60,8 +60,9 @@ const STRUCTURED_LIMIT = 100_000;
 const DESCRIPTION_LIMIT = 4_000;
 const SCHEMA_LIMIT = 50_000;
 
-// Tools and content blocks are narrowed one by one, so that an invalid one does not affect the others. The SDK's own lists are
-// not used, nor its check of structured results, which compiles the server's schemas and their regular expressions.
+// Tools and content blocks are narrowed individually, so that an invalid one does not affect the others. The SDK's own list
+// methods are not used, and neither is its validation of structured results, which compiles the server's schemas and their
+// regular expressions.
 const listed = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const listedTool = z.looseObject({
   name: z.string().min(1).max(200),
@@ -85,7 +86,8 @@ const block = z.discriminatedUnion("type", [
 ]);
 
 /**
- * Connects to all servers at once. Never rejects: an unreachable or invalid server is a problem, and the others work.
+ * Connects to all servers concurrently. Never rejects: an unreachable or invalid server is added to `problems` and does not
+ * affect the others.
  *
  * Every call needs approval unless a rule allows it, whatever a server says about its own tools (`readOnlyHint` is not
  * trustworthy).
@@ -122,12 +124,12 @@ export async function connectMcp(
     await Promise.all(
       connections.map(async (connection, index) => {
         if (!connection.isOver()) return;
-        // The remaining processes may hold resources that the next one needs: a port, a lock.
+        // Processes that are left may hold resources that the new ones need, such as a port or a lock.
         await connection.close();
         const { server, config } = connection;
         problems.splice(0, problems.length, ...problems.filter((problem) => problem.server !== server));
         connections[index] = await connectTo(server, config);
-        // At once, because callers may not wait for slower servers.
+        // Update the tools immediately, because callers may not wait for slower servers.
         collect();
       }),
     );
@@ -157,7 +159,7 @@ interface Connection {
   server: string;
   config: McpServer;
   found: Tool[];
-  /** Whether it has ended or never started. */
+  /** Whether the server has ended or could not be started. */
   isOver(): boolean;
   close(): Promise<void>;
 }
@@ -172,7 +174,7 @@ async function connect(
   /** Calls that wait for a reply. */
   const waiting = new Set<AbortController>();
   const onTooLong = (error: Error): void => {
-    // The SDK would keep waiting for the reply in that message.
+    // The discarded message may have contained a reply, for which the SDK would keep waiting.
     for (const call of waiting) call.abort(error);
   };
   const own = "command" in config ? local(config, cwd, environment) : undefined;
@@ -289,7 +291,7 @@ function createMcpTool(
     },
     parallel: false,
     default_decision: "ask",
-    // The tool's own time limit is reached first and has a better message.
+    // Longer than the limit of the call itself, which has a better error message.
     time_limit_ms: call_within_ms + 5_000,
     prepare(input) {
       const given = JSON.stringify(input, null, 2);
@@ -302,7 +304,7 @@ function createMcpTool(
   };
 }
 
-/** A name that all providers accept (64 of `[A-Za-z0-9_-]`). Other names are made unique with a hash. */
+/** A tool name that all providers accept (up to 64 of `[A-Za-z0-9_-]`). If it has to be changed, a hash makes it unique. */
 function toolName(server: string, tool: string): string {
   const exact = `mcp__${server}__${tool}`;
   const plain = exact.replace(/[^\w-]/g, "_");
@@ -366,7 +368,7 @@ async function callTool(
   };
 }
 
-/** Stores an image as a file. Other media, and invalid images, are only named. */
+/** Stores an image as a file. Other media and invalid images are only described in text. */
 async function keepMedia(
   { type, data, mimeType }: { type: "image" | "audio"; data: string; mimeType: string },
   path: string,
@@ -406,11 +408,11 @@ function remote(config: Extract<McpServer, { url: string }>, onTooLong: (error: 
     },
     fetch: async (url, init) => bounded(await fetch(url, init), onTooLong),
   });
-  // The cast is safe: the SDK's types use `undefined` for absent fields, and its client accepts its own transports.
+  // The cast is safe: the types differ only in `undefined` for absent fields, and the SDK's client accepts its own transports.
   return transport as Transport;
 }
 
-/** Ends a response with a message (a line, or the whole body if it is not a stream) above the size limit. */
+/** Aborts a response if a message in it (a line, or the whole body if it is not an event stream) exceeds the size limit. */
 function bounded(response: Response, onTooLong: (error: Error) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;

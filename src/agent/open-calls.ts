@@ -6,11 +6,11 @@ import { inputOf } from "./call-input.ts";
 interface OpenCalls {
   readonly message: AssistantMessage;
   readonly calls: readonly ToolCallPart[];
-  /** Those that can be run according to the stored message: it ended normally, and the call is complete. */
+  /** Ids of the calls that can be executed according to the stored message: it ended normally, and the call is complete. */
   readonly executable: ReadonlySet<string>;
 }
 
-/** The open calls in a context; `undefined`: there are none. */
+/** The open calls in a session's context; `undefined`: there are none. */
 export function openCalls(messages: readonly Message[]): OpenCalls | undefined {
   const position = messages.findLastIndex(({ role }) => role === "assistant");
   const message = messages[position];

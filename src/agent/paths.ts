@@ -9,16 +9,16 @@ import { requireExactText } from "./tool-input.ts";
 /**
  * How file tools stay inside the session's folder. `locate` resolves every link when a call is prepared, so that rules and the
  * user judge the real path. When the call runs, that path is opened component by component from the folder's own handle, without
- * following links: anything that was swapped in since then is refused, and nothing can change between a check and its use. On
- * Linux each component is opened below its parent's handle (`/proc/self/fd/N/name` is `openat`). On other systems it is opened by
- * path, and the opened file is compared to what the path then refers to.
+ * following links: a link that was swapped in since then is refused, and nothing can change between a check and its use. On Linux
+ * each component is opened relative to its parent's handle (`/proc/self/fd/N/name` acts as `openat`). On other systems it is
+ * opened by path, and the opened file is then compared to what the path refers to.
  *
  * The data folder, with its keys, is excluded if it is inside the session's folder, such as a home folder. It is recognized by
  * its identity, not its name, which a link, a mount or letter case may change. It is refused when it is opened, so that walks do
  * not enter it either.
  *
- * Not detectable are hard links to files outside, and a process with permissions outside that moves a folder out while it is
- * open.
+ * Two cases cannot be detected: hard links to files outside, and another process that moves a folder out of the session's folder
+ * while it is open.
  */
 
 /** A path inside the session's folder with all links resolved. It need not exist. */
@@ -28,7 +28,7 @@ export interface Place {
   readonly absolute: string;
   /** Path relative to `root` with `/` as separator; empty for `root` itself. */
   readonly relative: string;
-  /** The data folder, which is not opened. Absent: there is none. */
+  /** Identity of the data folder, which must not be opened. Absent: there is none. */
   readonly private_folder?: FolderIdentity;
 }
 
@@ -75,8 +75,8 @@ export function locateKept(
 }
 
 /**
- * The current path of a stored file from the history. A fork's copies are below the original session's name, while its history
- * has the original paths.
+ * The current path of a stored file that the history refers to. A fork's history contains the original paths, but its copies are
+ * in a subfolder that is named after the original session.
  */
 export function keptPath(files: string, path: string): string {
   const sessions = dirname(files);
@@ -107,7 +107,7 @@ function locateIn(cwd: string, path: string): Place {
   return { root, absolute, relative: relative(root, absolute).split(sep).join("/") };
 }
 
-/** The path of a place, for display to users and models. */
+/** The path of a place, for users and models. */
 export function named(place: Place): string {
   return place.relative === "" ? "." : place.relative;
 }
@@ -151,7 +151,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** An open folder. What is opened through it is in it, wherever its path leads by now. */
+/** An open folder. Whatever is opened through it is in it, even if its path refers to something else by now. */
 export interface OpenFolder {
   /** A path for `node:fs` that refers to this folder. */
   readonly path: string;
@@ -184,8 +184,8 @@ export async function openFile(place: Place): Promise<FileHandle> {
 export type FileIdentity = Pick<BigIntStats, "dev" | "ino" | "size" | "mtimeNs" | "ctimeNs">;
 
 /**
- * Writes a whole file atomically, creating missing folders: it is written next to its place and then renamed. A link at the path
- * is replaced, not followed. Throws `PathError`.
+ * Writes a whole file atomically (to a temporary file in the same folder, which is then renamed), creating missing folders. A
+ * link at the path is replaced, not followed. Throws `PathError`.
  */
 export async function replaceFile(place: Place, data: Uint8Array, expected?: FileIdentity): Promise<void> {
   const { folder, name } = await openParent(place, true);
@@ -266,7 +266,7 @@ function ignoreExisting(error: unknown): void {
   if (codeOf(error) !== "EEXIST") throw error;
 }
 
-/** Opens a folder by a path of which only the last component is not verified. */
+/** Opens a folder by a path of which all components except the last are already verified. */
 async function enter(path: string, place: Place, shown: string): Promise<OpenFolder> {
   let handle: FileHandle;
   try {
@@ -310,7 +310,7 @@ async function enter(path: string, place: Place, shown: string): Promise<OpenFol
   };
 }
 
-/** For systems without paths relative to handles: the opened file must be what its path refers to, and must be inside. */
+/** For systems without paths relative to handles: requires that a path still refers to the opened file and is inside `root`. */
 async function requireSame(handle: FileHandle, path: string, root: string): Promise<void> {
   const [opened, real] = await Promise.all([handle.stat({ bigint: true }), realpath(path)]);
   const there = await lstat(path, { bigint: true });

@@ -36,14 +36,14 @@ export const permissionRule = z.strictObject({
 export type PermissionRule = z.infer<typeof permissionRule>;
 type PermissionDecision = PermissionRule["decision"];
 
-/** A call as seen by the rules. */
+/** The properties of a call that rules are matched against. */
 interface RuledCall {
   tool_name: string;
   /** `PreparedCall.target`. */
   target: string;
 }
 
-/** The decision of the rules about a call, and the deciding rule. Without one, the tool's default applies. */
+/** The decision of the rules about a call, and the rule that decided. Without such a rule, the tool's default applies. */
 export function decide(
   rules: readonly PermissionRule[],
   call: RuledCall,
@@ -60,8 +60,8 @@ export function decide(
 
 /**
  * Whether a search may show a file that it finds, according to the rules for these tools. Files with a `deny` or `ask` rule are
- * not shown, because nobody can be asked during a search. A rule that also applies to the search itself was decided when the
- * search was allowed.
+ * not shown, because the user cannot be asked during a search. An `ask` rule that also matches the search itself is ignored,
+ * because it was applied before the search began.
  */
 export function mayShow(
   rules: readonly PermissionRule[],
@@ -75,14 +75,14 @@ export function mayShow(
   });
 }
 
-/** The note of a search about files that `mayShow` excluded. */
+/** A note in the result of a search about files that `mayShow` excluded. */
 export function leftOutNote(count: number): string {
   return `${count} ${count === 1 ? "file" : "files"} excluded by rules`;
 }
 
 /**
- * The rule that "always allow" adds for a call: for exactly this command, path or URL. For tools whose calls have no target (MCP
- * servers, `todo`, `ask`, `task`): for the tool.
+ * The rule that "always allow" adds for a call: it allows exactly this command, path or URL. For tools whose calls have no target
+ * (MCP servers, `todo`, `ask`, `task`), it allows the tool.
  */
 export function alwaysAllowed({ tool_name, target }: RuledCall): PermissionRule {
   return RULED_BY_TARGET.has(tool_name)
@@ -128,7 +128,7 @@ const PLAIN_IN_COMMAND = /[\p{L}\p{N}\p{M}_\-./,:@%+= \t]/u;
 function allowsCommand(command: string, pattern: string): boolean {
   // `NAME=value` before a command's name changes the command's meaning.
   const firstWord = /^\s*\S*/.exec(command)?.[0].length ?? 0;
-  // Surrogates are not plain characters: they are halves of letters and many others.
+  // Surrogates do not count as plain characters, because they are halves of characters of any kind.
   return matchText(
     command,
     pattern,
@@ -151,12 +151,12 @@ function reachesCommand(command: string, pattern: string): boolean {
   });
 }
 
-/** Maximum number of skipped prefixes. Each costs one more match. */
+/** Maximum number of skipped prefixes, each of which needs another match. */
 const PREFIX_LIMIT = 50;
 
 /**
- * Words before a command's name that only lead to it: reserved words, assignments, commands that run what follows, and the
- * options of these with their values. They are skipped for `deny` and `ask` only. An `allow` rule must contain them.
+ * What can precede the name of a command: reserved words, assignments, and commands that run another command, with their options.
+ * These are skipped only for `deny` and `ask` rules. An `allow` rule must contain them.
  */
 const PREFIX = new RegExp(
   `^(?:${[
@@ -184,8 +184,8 @@ function reachesAddress(address: string, pattern: string): boolean {
 }
 
 /**
- * A URL or a pattern for URLs, with the host normalized as in fetched URLs, without a trailing dot. If nothing follows the host,
- * the pattern matches everything on it.
+ * Normalizes the host of a URL or of a pattern for URLs as in fetched URLs, and removes a trailing dot from it. A pattern that
+ * ends with the host matches everything on it.
  */
 function withPlainHost(text: string): string {
   const [, origin, rest = "/*"] = /^([a-z*]+:\/\/[^/?#\\]+)(.+)?$/is.exec(text) ?? [];
@@ -195,9 +195,9 @@ function withPlainHost(text: string): string {
 }
 
 /**
- * Whether an `allow` rule names this URL's host literally, and the host is a private one, as is needed to fetch from this machine
- * or its network. A pattern such as `*` does not count. A rule for a public name does not allow private addresses that the name
- * may resolve to.
+ * Whether an `allow` rule literally names the host of this URL and the host is private. This is required to fetch from this
+ * machine or its network. A pattern such as `*` does not count. A rule for a public name does not allow private addresses that
+ * the name may resolve to.
  */
 export function allowsPrivateHost(rules: readonly PermissionRule[], address: string): boolean {
   const { origin, hostname } = new URL(address);
@@ -210,7 +210,7 @@ export function allowsPrivateHost(rules: readonly PermissionRule[], address: str
   );
 }
 
-/** Whether a host name that is not an IP address can only refer to this machine or its network, whatever it resolves to. */
+/** Whether a host name (not an IP address) can only refer to this machine or its network, regardless of what it resolves to. */
 export function isPrivateName(hostname: string): boolean {
   // A trailing dot marks a fully qualified name and does not change it.
   const name = hostname.replace(/\.$/, "");

@@ -9,12 +9,12 @@ import { promisify } from "node:util";
 import { uuidFrom } from "../model/uuid.ts";
 
 /**
- * Environment variable that identifies the call that started a process, so that processes that left its group and session are
- * found too.
+ * Environment variable that identifies the call that started a process. It is used to find processes that have left their process
+ * group and session.
  */
 export const MARK = "VERBATIM_PROCESS";
 
-/** Time between TERM and KILL of a group, in milliseconds. */
+/** Grace period between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 2_000;
 
 /**
@@ -41,7 +41,7 @@ function isOurs(name: string): boolean {
   );
 }
 
-/** The prefix of the marks of a call's processes, by which a restarted daemon finds them. */
+/** The prefix of the marks of a call's processes. It allows a restarted daemon to find them. */
 export function markOf(session_id: string, call_id: string): string {
   return `${uuidFrom(session_id, call_id)}:`;
 }
@@ -57,9 +57,10 @@ export function startGroup(
 }
 
 /**
- * Ends a group: TERM first, and KILL after a grace period. Resolves when nothing of it is running. On Linux this includes
- * processes that left the group: others in its session, its descendants, and (`mark`) everything started with the mark. On other
- * systems it is only the group. Without a leader: everything started with the mark, and its descendants.
+ * Ends a process group with SIGTERM, and with SIGKILL after a grace period. Resolves when none of its processes is running. On
+ * Linux this includes processes that have left the group: those in the same session, descendants, and everything that was started
+ * with `mark`. On other systems only the group is ended. Without a leader, everything that was started with `mark` and its
+ * descendants are ended.
  */
 export async function endGroup(
   leader: number | undefined,
@@ -73,7 +74,7 @@ export async function endGroup(
     const members = membersOf(leader, mark);
     if (members.length === 0) return;
     const waited = performance.now() - started;
-    // A process that waits for a device cannot be killed until the device responds.
+    // Give up: a process that waits for a device cannot be killed until the device responds.
     if (waited > grace_ms + 10_000) return;
     for (const pid of members) {
       if (waited >= grace_ms) signal(pid, "SIGKILL");
@@ -86,8 +87,8 @@ export async function endGroup(
 }
 
 /**
- * Starts to end what a call left running when its daemon was killed. The mark identifies the processes reliably; a pid may have
- * been reused. `unknown`: marks are not readable on this system.
+ * Starts ending the processes that a call left running when the daemon was killed. They are identified by their mark, because a
+ * pid may have been reused. `unknown`: marks are not readable on this system.
  */
 export function endOrphans(session_id: string, call_id: string): "none" | "ending" | "unknown" {
   if (!existsSync("/proc/self/environ")) return "unknown";
@@ -101,11 +102,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
   }
 }
 
-/** The running processes of a group. A negative number stands for the whole group, if its members cannot be listed. */
+/** The pids of a group's running processes, or the negative id of the group if its members cannot be listed. */
 function membersOf(leader: number | undefined, mark: string | undefined): number[] {
   if (process.platform !== "linux") {
     if (leader === undefined) return [];
@@ -149,24 +150,24 @@ function readProcess(pid: string, file: "stat" | "environ"): string {
   }
 }
 
-/** A pipe: what is written to `input` (a file descriptor for a child) can be read from `output`. */
+/** A pipe: what a child process writes to the file descriptor `input` can be read from `output`. */
 interface Pipe {
   readonly input: number;
   readonly output: Socket;
-  /** Closes our end of `input`, so that `output` ends when the last writer ends. */
+  /** Closes our copy of `input`, so that `output` ends when the last writer ends. */
   closeInput(): void;
 }
 
 /**
- * Creates a real pipe. Node's `"pipe"` is a socket: a command could not open `/dev/stderr` (ENXIO), and with separate sockets for
- * standard output and error their order would be lost.
+ * Creates a real pipe. Node's `"pipe"` is a socket, with which commands cannot open `/dev/stderr` (ENXIO). With separate sockets
+ * for standard output and error, their relative order would be lost.
  */
 export async function createPipe(): Promise<Pipe> {
   const folder = await mkdtemp(join(tmpdir(), "verbatim-pipe-"));
   try {
     const path = join(folder, "pipe");
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
-    // Plain descriptors, because the socket closes its own. A file handle would close it a second time.
+    // Plain descriptors instead of file handles, because the socket closes its descriptor and a file handle would close it again.
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const input = openSync(path, constants.O_WRONLY);
     const output = new Socket({ fd: reader, readable: true, writable: false });

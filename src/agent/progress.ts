@@ -1,8 +1,8 @@
 import type { TurnEmitter } from "./turn-emitter.ts";
 
-/** Live output within this time is joined: at most 20 frames per second. */
+/** Interval in which live output is batched, in milliseconds: at most 20 frames per second. */
 const BATCH_MS = 50;
-/** Maximum live output that is shown per call, in UTF-16 code units. The result has all of it. */
+/** Maximum live output that is shown per call, in UTF-16 code units. The result contains all of it. */
 const SHOWN_LIMIT = 200_000;
 const CUT = "\n… more output follows in the result\n";
 

@@ -10,7 +10,7 @@ interface FailedTry<Reply> {
 }
 
 /**
- * Repeats an attempt until it succeeds, retrying would not help, or it is aborted. Returns the last reply. `onFailedTry` is
+ * Repeats an attempt until it succeeds, retrying is pointless, or the signal is aborted. Returns the last reply. `onFailedTry` is
  * called before each wait.
  */
 export async function withRetries<Reply>(
@@ -31,7 +31,7 @@ export async function withRetries<Reply>(
   }
 }
 
-/** The number of attempts for a failure, from the policy. */
+/** The total number of attempts for a failure according to the retry policy. */
 function triesOf(failure: Failure, attempts: number): number {
   let tries = attempts + 1;
   while (retryDelay(failure, tries, 0) !== undefined) tries += 1;

@@ -8,12 +8,15 @@ interface SystemPromptFacts {
   session_id: string;
   cwd: string;
   platform: string;
-  /** Start of the session, in milliseconds since 1970. Constant, because providers cache what does not change. */
+  /**
+   * Start of the session, in milliseconds since 1970. Used instead of the current time, because providers cache constant
+   * prefixes.
+   */
   began_at: number;
   tools: readonly Tool[];
 }
 
-/** The first message of every model call. Equal facts give equal bytes. */
+/** The first message of every model call. Equal facts result in equal bytes. */
 export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
   const { session_id, cwd, platform, began_at, tools } = facts;
   const created_at = new Date(began_at).toISOString();
@@ -63,9 +66,9 @@ export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
   };
 }
 
-/** Files with instructions for agents in a folder. */
+/** Names of files with instructions for agents. */
 const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
-/** In bytes. A larger file would fill the context of every call. */
+/** Maximum bytes of an instruction file that are read. A larger file would fill the context of every call. */
 const INSTRUCTIONS_LIMIT = 60_000;
 
 interface InstructionFile {
@@ -74,7 +77,7 @@ interface InstructionFile {
   readonly text: string;
 }
 
-/** The folder's instruction files. Files that lead out of the folder are not read, and duplicates are omitted. */
+/** The folder's instruction files. Links that lead out of the folder are not followed, and duplicates are omitted. */
 export async function readInstructions(cwd: string): Promise<InstructionFile[]> {
   const files: InstructionFile[] = [];
   const contents = new Set<string>();
@@ -93,7 +96,7 @@ async function readBeginning(cwd: string, name: string): Promise<string | undefi
     const path = await realpath(join(folder, name));
     const isInside = path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
     const found = await stat(path);
-    // Reading a pipe or device may never end.
+    // Read regular files only: reading a pipe or device may never end.
     if (!isInside || !found.isFile()) return undefined;
     const { size } = found;
     const file = await open(path);

@@ -9,8 +9,8 @@ export interface TextFile {
 }
 
 /**
- * Reads a whole text file for editing. Throws `PathError` if it is not one: bytes that are not UTF-8 would be lost when it is
- * written. A byte order mark stays in the text.
+ * Reads a whole text file for editing. Throws `PathError` if it is not valid UTF-8, because invalid bytes would be lost when the
+ * file is written. A byte order mark is kept in the text.
  */
 export async function readTextFile(place: Place): Promise<TextFile> {
   const file = await openFile(place);

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { ToolInputError } from "./tool.ts";
 
-/** A tool's arguments as JSON Schema, from the schema that parses them. */
+/** JSON Schema of a tool's arguments, derived from the schema that parses them. */
 export function inputSchema(schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return rest;
 }
 
-/** Parses arguments. Throws a `ToolInputError` that names each invalid one. */
+/** Parses arguments. Throws a `ToolInputError` that names all invalid arguments. */
 export function readInput<Schema extends z.ZodObject>(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
@@ -21,8 +21,8 @@ export function readInput<Schema extends z.ZodObject>(
 }
 
 /**
- * Rejects text that cannot be passed to a program byte for byte: NUL ends an argument, and half a surrogate pair has no bytes and
- * would silently become U+FFFD.
+ * Rejects text that cannot be passed to a program unchanged: NUL would end an argument, and a lone surrogate, which has no
+ * encoding in UTF-8, would silently become U+FFFD.
  */
 export function requireExactText(text: string, what: string): void {
   if (text.includes("\0"))

@@ -11,9 +11,9 @@ const NOTHING: Shape = { properties: new Map(), required: new Set() };
 const REFUSED = new Set(["anyOf", "oneOf", "allOf", "enum", "not"]);
 
 /**
- * A schema of a tool's arguments that all providers accept: with `properties`, which OpenAI requires, and without rejected
- * keywords. Alternatives are merged: all properties, with those required that are required in each. It is looser than the
- * original, but the tool checks its arguments anyway.
+ * Converts a schema of a tool's arguments to one that all providers accept: with `properties`, which OpenAI requires, and without
+ * rejected keywords. Alternatives are merged: the result has the properties of all of them, and requires those that every
+ * alternative requires. It is looser than the original, but the tool validates its arguments anyway.
  */
 export function offeredSchema(schema: JsonObject): JsonObject {
   const shape = shapeOf(schema, schema, new Map());
@@ -26,7 +26,7 @@ export function offeredSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** `known`: targets of references. A reference to itself adds nothing. */
+/** The properties of a schema. `known`: resolved references; a recursive reference adds nothing. */
 function shapeOf(value: unknown, root: JsonObject, known: Map<string, Shape>): Shape {
   const schema = asObject(value);
   if (schema === undefined) return NOTHING;
@@ -49,7 +49,7 @@ function shapeOf(value: unknown, root: JsonObject, known: Map<string, Shape>): S
   };
 }
 
-/** The target of a reference within the schema. */
+/** The properties of the target of a reference within the schema. */
 function referred(reference: unknown, root: JsonObject, known: Map<string, Shape>): Shape[] {
   if (typeof reference !== "string") return [];
   const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];

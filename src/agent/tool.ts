@@ -5,23 +5,23 @@ import type { AgentHost } from "./agent.ts";
 
 /** The result of a tool. */
 export interface ToolOutput {
-  /** Absent: `success`. */
+  /** Absent means `success`. */
   status?: "success" | "error";
-  /** The text for the model, truncated if necessary, with the path of the complete output. */
+  /** The text for the model. If it is truncated, it contains the path of the complete output. */
   output_text: string;
   parts?: MediaPart[];
   ui_extra?: UiExtra;
 }
 
-/** What a running call has besides its arguments. */
+/** The context in which a call runs. */
 export interface ToolContext {
   host: AgentHost;
-  /** The message of the call. */
+  /** The id of the message that contains the call. */
   message_id: string;
   call_id: string;
   /** Aborted by the user or by the tool's time limit. */
   signal: AbortSignal;
-  /** Shows live output. It is not stored, because the result contains all of it. */
+  /** Shows live output, which is not stored because the result contains all of it. */
   progress(text: string): void;
 }
 
@@ -32,7 +32,7 @@ export class ToolInputError extends Error {
 
 /** A call with parsed arguments, ready to run. */
 export interface PreparedCall {
-  /** Exactly what is run, as shown to the user for approval. */
+  /** Exactly what will be run, as shown to the user for approval. */
   subject: string;
   /** What rule patterns are matched against: a command, a path, or a URL. */
   target: string;
@@ -43,12 +43,12 @@ export interface PreparedCall {
 /** A tool of the agent loop. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** Whether its calls can run in parallel. Others run one after the other, in the model's order. */
+  /** Whether calls of the tool can run in parallel. Otherwise they run sequentially, in the model's order. */
   readonly parallel: boolean;
-  /** The decision without a rule. `ask` for everything that changes something or leaves the machine. */
+  /** The decision if no rule matches. Must be `ask` for tools that change anything or send data to other machines. */
   readonly default_decision: "allow" | "ask";
-  /** In milliseconds; 0: none (waits for the user or a run). */
+  /** Time limit in milliseconds; 0: none, for tools that wait for the user or a run. */
   readonly time_limit_ms: number;
-  /** Throws `ToolInputError`. */
+  /** Parses the arguments of a call. Throws `ToolInputError` if they are invalid. */
   prepare(input: Readonly<Record<string, unknown>>, host: AgentHost): PreparedCall;
 }

@@ -6,11 +6,11 @@ import { finished } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
 import type { AgentHost } from "./agent.ts";
 
-/** Maximum output for a model, in bytes. More of the end than of the beginning, because a command's result is at the end. */
+/** Maximum bytes of an output's beginning and end for a model. The end gets more, because it contains a command's result. */
 const HEAD = 10_000;
 const TAIL = 20_000;
 
-/** An output truncated for the model, and where all of it is. */
+/** An output, truncated for the model, and the location of the complete output. */
 export interface TruncatedOutput {
   text: string;
   /** Length of the complete output in bytes. */
@@ -19,12 +19,12 @@ export interface TruncatedOutput {
   path?: string;
 }
 
-/** The fields about the complete output for a result's payload. */
+/** The fields of a result's payload that refer to the complete output. */
 export function keptFields({ path, byte_size }: TruncatedOutput) {
   return path === undefined ? {} : { persisted_path: path, persisted_bytes: byte_size };
 }
 
-/** A file in the session's folder for a call's output. Call ids come from the provider and may contain any characters. */
+/** Path of a file for a call's output. Call ids come from the provider and may contain any characters, so they are escaped. */
 export function fileOfCall(host: AgentHost, call_id: string, suffix: string): string {
   const plain = call_id.replace(/[^\w-]/g, "_").slice(0, 64);
   const exact = createHash("sha256").update(call_id).digest("hex").slice(0, 12);
@@ -44,9 +44,9 @@ export async function truncateText(text: string, host: AgentHost, call_id: strin
   };
 }
 
-/** An output that is written to disk as it arrives, with constant memory. */
+/** An output that is written to disk as it arrives, using constant memory. */
 interface OutputFile {
-  /** `false`: wait for `drained` before writing more. */
+  /** Appends a chunk. `false`: wait for `drained` before writing more. */
   write(chunk: Uint8Array): boolean;
   drained(): Promise<void>;
   readonly byte_size: number;
@@ -112,7 +112,7 @@ async function truncateFile(path: string): Promise<TruncatedOutput> {
 }
 
 function join3(head: Buffer, tail: Buffer, size: number, path: string): string {
-  // Do not split characters at the ends.
+  // Do not split characters at the cut.
   const start = new StringDecoder("utf8").write(head);
   let skip = 0;
   while (skip < 3 && ((tail[skip] ?? 0) & 0xc0) === 0x80) skip++;

@@ -19,14 +19,14 @@ interface OpenCall {
   readonly tool_name: string;
 }
 
-/** Emits everything of a turn, so that every call gets a result. */
+/** Emits all frames of a turn and tracks its open calls, so that every call gets a result. */
 export interface TurnEmitter {
-  /** Emits a provider's frames unchanged. */
+  /** Emits a frame of a provider unchanged. */
   emit(frame: Frame): void;
   say(frame: FrameBody): void;
   /** Emits the result of a call, unless it has one already. */
   endCall(call: OpenCall, end: CallEnd): void;
-  /** Adds a call that an earlier daemon left open. */
+  /** Adds a call that an earlier daemon process left open. */
   adopt(call: OpenCall): void;
   /** Calls without a result, in the model's order. */
   openCalls(): OpenCall[];
@@ -43,7 +43,7 @@ export function createTurnEmitter(host: AgentHost): TurnEmitter {
     host.emit(frame);
   };
   const say = (frame: FrameBody): void => {
-    // The cast is safe: only the two added fields were missing.
+    // The cast is safe, because a `FrameBody` is a frame without the two added fields.
     emit({ ...frame, session_id: host.session_id, at: host.now() } as Frame);
   };
   return {

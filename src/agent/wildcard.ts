@@ -1,6 +1,6 @@
 /**
- * Matches items against a pattern with stars, each matching any number of items. Used for file patterns, paths and rules. Takes
- * at most pattern × items steps.
+ * Matches items against a pattern with stars, each of which matches any number of items. Used for file patterns, paths and rules.
+ * Takes at most pattern length × number of items steps.
  */
 export function matchWithStars<Item, Wanted>(
   items: ArrayLike<Item>,
@@ -15,7 +15,7 @@ export function matchWithStars<Item, Wanted>(
   let star = -1;
   let resume = 0;
   while (item < items.length) {
-    // Both indexes are in range, because of the loop's condition and the comparison with the length.
+    // Casts for array accesses: the loop condition bounds the first index, and the length is compared before the second is used.
     const current = items[item] as Item;
     const next = pattern[wanted] as Wanted;
     if (wanted < pattern.length && isStar(next)) {

@@ -7,9 +7,9 @@ const MAX_SAMPLE = 20_000;
 /** Parses the bytes of a response into events. */
 interface EventReader {
   push(bytes: Uint8Array): void;
-  /** Ends the input. A last event without a blank line counts if it is JSON; otherwise the body was truncated. */
+  /** Ends the input. A last event without a blank line after it is used if it is JSON; otherwise it was truncated. */
   end(): void;
-  /** The beginning of a body that is not an event stream; empty for an event stream. */
+  /** The beginning of the body if it is not an event stream; otherwise empty. */
   readonly not_event_stream: string;
 }
 
@@ -22,10 +22,10 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
   let events = 0;
   let isOver = false;
   let not_event_stream = "";
-  /** Undefined until the first visible character. An event stream cannot begin with a bracket. */
+  /** Chunks of a JSON body. A body is JSON if its first visible character is a bracket, with which no event stream begins. */
   let json: string[] | undefined;
   let begun = false;
-  /** Leading white space, which belongs to the following text. */
+  /** Leading white space of the body, which belongs to the text after it. */
   let lead = "";
   const parser = createParser({
     onEvent({ data, event }) {

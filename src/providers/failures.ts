@@ -2,7 +2,7 @@ import { messageOf } from "../model/narrow.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
-/** Maximum automatic wait. If the provider asks for more, the call fails and the user is told when to retry. */
+/** Maximum automatic delay, in milliseconds. If the provider asks for more, the call fails and the user is told when to retry. */
 const MAX_WAIT_MS = 60_000;
 const TRIES = 5;
 const INITIAL_WAIT_MS = 1_000;
@@ -10,13 +10,13 @@ const MAX_BACKOFF_MS = 30_000;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * The retry policy: the delay before the next attempt in milliseconds, after `attempt` attempts (one-based); `undefined`: do not
- * retry. Callers must only retry if nothing of the failed answer was executed, and must retract the parts of it that were shown.
- * `random`: 0 to 1, for jitter.
+ * The retry policy: the delay in milliseconds before the next attempt, after `attempt` attempts; `undefined`: do not retry.
+ * Callers must retry only if no call of the failed answer was executed, and must retract its parts that were shown. `random`: 0
+ * to 1, for jitter.
  */
 export function retryDelay(failure: Failure, attempt: number, random = Math.random()): number | undefined {
   if (!failure.can_retry || attempt >= TRIES) return undefined;
-  // Invalid output may be an accident once, but not twice.
+  // Invalid output is retried only once.
   if (failure.class === "model_output_invalid" && attempt >= 2) return undefined;
   const asked = failure.retry_after_ms;
   if (asked !== undefined) return asked > MAX_WAIT_MS ? undefined : asked;
@@ -24,7 +24,7 @@ export function retryDelay(failure: Failure, attempt: number, random = Math.rand
   return Math.round(whole * (0.5 + random / 2));
 }
 
-/** The failure of a response with a status of 400 or more. `headers`: with lower-case names. `body`: the text, of any type. */
+/** The failure of a response with a status of 400 or more. `headers`: names are in lower case. `body`: text in any format. */
 export function responseFailure(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export function responseFailure(
 }
 
 /**
- * The failure in an error object of a stream, in any of the known shapes: `{error: {…}}`, the fields themselves, or a text.
+ * The failure in an error object of a stream, in any of the known shapes: `{error: {…}}`, the fields themselves, or a string.
  * `undefined`: the value contains no error.
  */
 export function streamFailure(value: unknown): Failure | undefined {
@@ -70,7 +70,7 @@ export function streamFailure(value: unknown): Failure | undefined {
   });
 }
 
-/** A failed connection: DNS, refused, reset, TLS. */
+/** The failure of a connection: DNS, refused, reset, TLS. */
 export function networkFailure(error: unknown): Failure {
   const code = causeCode(error);
   const what = messageOf(error);
@@ -81,7 +81,7 @@ export function networkFailure(error: unknown): Failure {
   });
 }
 
-/** A timeout after `silence_ms` milliseconds without data. */
+/** The failure of a call after `silence_ms` milliseconds without data. */
 export function timeoutFailure(silence_ms: number): Failure {
   return describe({
     class: "timeout",
@@ -90,7 +90,7 @@ export function timeoutFailure(silence_ms: number): Failure {
   });
 }
 
-/** The stream ended before the protocol's final event. */
+/** The failure of a stream that ended before the protocol's final event. */
 export function truncatedFailure(): Failure {
   return describe({
     class: "truncated",
@@ -99,12 +99,12 @@ export function truncatedFailure(): Failure {
   });
 }
 
-/** The response does not follow the protocol. */
+/** The failure of a response that violates the protocol. */
 export function protocolFailure(message: string): Failure {
   return describe({ class: "unknown", message, can_retry: false });
 }
 
-/** The provider blocked the prompt or the answer. `said`: its explanation. */
+/** The failure if the provider blocked the prompt or the answer. `said`: the provider's explanation. */
 export function blockedFailure(said: string | undefined): Failure {
   return describe({
     class: "content_blocked",
@@ -123,17 +123,17 @@ export function stopFailure(raw: string, said?: string): Failure {
   });
 }
 
-/** The model's output could not be parsed by its own provider. Worth one retry. */
+/** The failure if the model's output is empty or cannot be parsed by its own provider. It is retried once. */
 export function invalidOutputFailure(message: string): Failure {
   return describe({ class: "model_output_invalid", message, can_retry: true });
 }
 
-/** A provider that needs a key has none. `help`: how to get a key. */
+/** The failure if a required key is missing. `help`: how to get a key. */
 export function missingKeyFailure(title: string, help: string): Failure {
   return { class: "auth", message: `${title} has no API key`, remedy: help, can_retry: false };
 }
 
-/** Raw stop reasons of blocked answers. Such a turn is not sent again. */
+/** Raw stop reasons of blocked answers. A turn with such an answer is not sent again. */
 const BLOCKED = new Set([
   "refusal",
   "sensitive",
@@ -149,7 +149,7 @@ const BLOCKED = new Set([
   "content_filtered",
 ]);
 
-/** Whether a provider's stop reason means that the answer was blocked. `undefined` does not. */
+/** Whether a provider's stop reason means that the answer was blocked. `false` for `undefined`. */
 export function isBlocked(stop_reason_raw: string | undefined): boolean {
   if (stop_reason_raw === undefined) return false;
   return (
@@ -159,7 +159,7 @@ export function isBlocked(stop_reason_raw: string | undefined): boolean {
 
 interface FoundError {
   readonly message: string;
-  /** Everything in the error that describes its kind. */
+  /** All fields of the error that describe its kind, joined. */
   readonly kind: string;
   readonly fields: JsonObject;
   readonly data: unknown;
@@ -205,7 +205,7 @@ const RATE = /rate.?limit|too many requests|tokens per min|requests per min|\b[t
 const QUOTA =
   /insufficient.?(quota|balance|credit|funds)|credit balance is too low|exceeded your current quota|billing|payment required|per.?day|out of credits|no credits/i;
 
-/** Classifies by code and type first, then by status, then by text. */
+/** Classifies an error by its code and type first, then by status, then by text. */
 function classify(error: FoundError | undefined, status: number, text: string): Class {
   const kind = error?.kind ?? "";
   if (/insufficient_quota|billing|quota_exceeded|insufficient_balance|insufficient_credit/i.test(kind))
@@ -235,7 +235,7 @@ function classify(error: FoundError | undefined, status: number, text: string): 
 
   const is_rate = RATE.test(text);
   if (!is_rate && OVERFLOW.test(text)) return FINAL("context_overflow");
-  // Cerebras sends an empty body if a prompt is too long.
+  // Cerebras responds with an empty body if a prompt is too long.
   if (status === 400 && text === "") return FINAL("context_overflow");
   if (/api key not valid|invalid api key|incorrect api key/i.test(text)) return FINAL("auth");
   if (
@@ -263,10 +263,10 @@ function rateLimit(error: FoundError | undefined, text: string): Class {
       text,
     )
   ) {
-    // Gemini uses the same text for a limit per minute, but adds a retry delay.
+    // Gemini uses the same text for a limit per minute, but then also sends a retry delay.
     if (isDailyQuota(error) || retryInfo(error) === undefined) return FINAL("quota");
   }
-  // A request larger than the limit per minute never succeeds.
+  // A request that is larger than the limit per minute never succeeds.
   if (/request too large/i.test(text)) return FINAL("rate_limit");
   return RETRY("rate_limit");
 }
@@ -291,7 +291,7 @@ function retryInfo(error: FoundError | undefined): number | undefined {
   return undefined;
 }
 
-/** The delay requested by the provider, in milliseconds. If two headers disagree, the larger value is used (Azure). */
+/** The delay requested by the provider, in milliseconds. If headers disagree (as with Azure), the largest value is used. */
 function retryAfter(
   headers: Readonly<Record<string, string>>,
   error: FoundError | undefined,
@@ -330,7 +330,7 @@ const UNITS: Readonly<Record<string, number>> = {
   minute: 60_000,
 };
 
-/** "1m2.5s" in milliseconds. */
+/** Parses a duration such as "1m2.5s" into milliseconds. */
 function durationOf(text: string): number {
   let total = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?) ?(ms|second|minute|s|m|h)/gi)) {
@@ -348,7 +348,7 @@ function causeCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The readable text of a body that is not an error object: proxies may send HTML. */
+/** The readable text of a body that contains no error object. Proxies may send HTML. */
 function textOf(body: string): string {
   const text = /<html|<!doctype/i.test(body)
     ? body

@@ -4,12 +4,12 @@ import { type MessageDraft, now, show } from "./message-draft.ts";
 import type { CallFields, GrowingCall, Place } from "./message-parts.ts";
 import { offeredToolName } from "./tool-names.ts";
 
-/** The id of a call for which the provider sends no id or one that is not unique. The same each time the stream is read. */
+/** An id for a call for which the provider sends no id or one that is not unique. Deterministic, so replays give the same id. */
 function mintCallId(message_id: string, index: number): string {
   return `call_${partId(message_id, index).replaceAll("-", "")}`;
 }
 
-/** Begins a call at a place. */
+/** Begins a call at a place in the message. */
 export function beginCall(
   draft: MessageDraft,
   wanted: Place,

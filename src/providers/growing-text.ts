@@ -10,7 +10,7 @@ interface TextFields {
   detail?: unknown;
 }
 
-/** Begins a text or thought at a place. */
+/** Begins a text or thought at a place in the message. */
 export function grow(
   draft: MessageDraft,
   wanted: Place,
@@ -21,7 +21,7 @@ export function grow(
   let text = "";
   let proof: Proof | undefined;
   let state: "unopened" | "open" | "ended" = "unopened";
-  /** Whether the text changed after the last end was sent. */
+  /** Whether the text has changed since its last `message.part_end`. */
   let stale = false;
   let part: TextPart | ThinkingTextPart | undefined;
   let home = wanted;
@@ -43,7 +43,7 @@ export function grow(
     },
     append(delta) {
       if (delta === "") return;
-      // It was already shown as hidden, so further text is a separate thought.
+      // The thought was already shown as hidden, so further text is a separate thought.
       if (state === "ended" && part === undefined) {
         state = "unopened";
         proof = undefined;
@@ -110,7 +110,7 @@ export function grow(
   return self;
 }
 
-/** Records and shows the start of a text. */
+/** Records a new part and emits its start. */
 function beginPart(
   draft: MessageDraft,
   home: Place,
@@ -134,7 +134,7 @@ function beginPart(
   return part;
 }
 
-/** Records a thought without readable text. If later parts are already shown, it is recorded but not shown. */
+/** Records a thought without readable text. It is also shown, unless parts after it are already shown. */
 function hide(
   draft: MessageDraft,
   wanted: Place,

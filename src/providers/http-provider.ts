@@ -19,12 +19,13 @@ export interface HttpProviderOptions {
   title: string;
   format: ApiProtocol;
   endpoint: Endpoint;
-  /** How to get a key, in one sentence. Present: nothing is sent without a key. */
+  /** How to get a key, in one sentence. If present, a key is required and nothing is sent without it. */
   key_help?: string;
-  /** Timeout without any data, in milliseconds. */
+  /** Time without any data after which a call fails, in milliseconds. */
   silence_ms?: number;
   /**
-   * Reads an image file of the session as a data URL; `undefined`: it cannot be read. Absent: such images are named but not sent.
+   * Reads an image file of the session as a data URL; `undefined`: it cannot be read. Absent: such images are mentioned but not
+   * sent.
    */
   readImage?(image: ImageFilePart): Promise<string | undefined>;
   /** The cost of a call in US dollars; `undefined`: unknown. Absent: no prices are known. */
@@ -96,8 +97,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 }
 
 /**
- * Whether the provider rejected its own thoughts (another account, another upstream, a changed key). Nothing was answered then,
- * and the conversation can continue without them.
+ * Whether the provider rejected its own thoughts (because of another account, another upstream, or a changed key). There was no
+ * answer, so the call can be repeated without them.
  */
 function refusesThoughts({ status, message }: Failure): boolean {
   return (
@@ -109,14 +110,14 @@ function refusesThoughts({ status, message }: Failure): boolean {
 }
 
 /**
- * Whether the model rejected images in general or these ones. Nothing was answered then, and images from tools can be named
- * instead.
+ * Whether the model rejected the images, or images in general. There was no answer, so the call can be repeated with images from
+ * tools only mentioned.
  */
 function refusesImages({ status = 0, message }: Failure): boolean {
   return status >= 400 && /\bimages?\b|image_url|\bvision\b|multi-?modal/i.test(message);
 }
 
-/** Treats the message as another model's, so that the encoder uses placeholders for signatures. */
+/** Makes a message look like another model's, so that the encoder uses placeholders for signatures. */
 function withoutThoughts(message: Message): Message {
   if (message.role !== "assistant") return message;
   const { raw_blocks, provider, api, model_id, ...rest } = message;
@@ -124,7 +125,7 @@ function withoutThoughts(message: Message): Message {
   return { ...rest, parts };
 }
 
-/** Adds a remedy about keys to the failure, and removes the key if the provider repeated it. */
+/** Adds the help about keys to the remedy of an authentication failure, and masks the key if the provider repeated it. */
 function helpful(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
@@ -156,7 +157,7 @@ async function withImages(
       if (!message.parts.some((part) => part.type === "image_file")) return message;
       if (message.role === "system") return message;
       const parts = await Promise.all(message.parts.map(resolve));
-      // The cast is safe: a tool's parts stay media.
+      // The cast is safe: a tool's parts stay media parts.
       return message.role === "tool" ? { ...message, parts: parts as MediaPart[] } : { ...message, parts };
     }),
   );

@@ -1,17 +1,19 @@
 import { type ImageSize, imageSize } from "../model/image-size.ts";
 
-/** An image as it is sent: a parsed data URL, or a URL. */
+/** An image in a request: a parsed data URL, or a URL. */
 export type SentImage = { type: "data"; media_type: string; data: string } | { type: "url"; url: string };
 
 const MAX_IMAGE_BYTES = 5_000_000;
 const MAX_SIDE = 8_000;
-/** Above this number of images in a request, providers only accept smaller ones. */
+/** Number of images in a request above which providers accept only smaller images. */
 const MANY_IMAGES = 20;
 const MAX_SIDE_OF_MANY = 2_000;
-/** The strictest limit of a request is 32 MB, and Base64 adds a third. */
+/** Maximum total size of images. The strictest limit of a request is 32 MB, and Base64 adds a third. */
 const MAX_TOTAL_BYTES = 20_000_000;
 
-/** `undefined`: the URL cannot be sent. The media type is detected from the bytes, because providers reject a wrong one. */
+/**
+ * Parses the URL of an image; `undefined`: it cannot be sent. The media type is detected, because providers reject a wrong one.
+ */
 export function sentImage(url: string): SentImage | undefined {
   if (/^https?:/i.test(url)) return { type: "url", url };
   const [, declared, data] = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/is.exec(url) ?? [];
@@ -30,8 +32,8 @@ export function imageUrl(image: SentImage): string {
 }
 
 /**
- * Which images of a request can be sent, in order. If there are too many, the oldest are dropped, so that the same history always
- * drops the same ones.
+ * Tells for each image of a request whether it can be sent. If there are too many, the oldest are dropped, so that equal
+ * histories drop the same images.
  */
 export function imagesThatFit(images: readonly SentImage[]): boolean[] {
   const largest = images.length > MANY_IMAGES ? MAX_SIDE_OF_MANY : MAX_SIDE;
@@ -57,7 +59,7 @@ function bytesOf(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-/** The format according to the first bytes. */
+/** The media type according to the first bytes. */
 function sniffed(base64: string): string | undefined {
   if (base64.startsWith("iVBORw0KGg")) return "image/png";
   if (base64.startsWith("/9j/")) return "image/jpeg";
@@ -66,7 +68,7 @@ function sniffed(base64: string): string | undefined {
   return undefined;
 }
 
-/** The first bytes, one character each; fewer if the text is not Base64. */
+/** The first bytes as a string with one character per byte; empty if the text is not Base64. */
 function firstBytes(base64: string, count: number): string {
   const start = base64.slice(0, Math.ceil(count / 3) * 4);
   try {
@@ -76,7 +78,7 @@ function firstBytes(base64: string, count: number): string {
   }
 }
 
-/** The size in pixels, if the first bytes contain it: few are needed for most formats, many for photos. */
+/** The size in pixels, if the first bytes contain it. Most formats need only a few bytes, photos many. */
 function sizeOf({ data }: { data: string }): ImageSize | undefined {
   const read = (count: number) =>
     imageSize(Uint8Array.from(firstBytes(data, count), (byte) => byte.charCodeAt(0)));

@@ -6,7 +6,7 @@ import { costOf } from "./models.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
 import type { ApiProtocol, Endpoint, Provider } from "./provider.ts";
 
-/** The API protocols over HTTP. Add new ones here. */
+/** All API protocols over HTTP. Add new protocols here. */
 export const apiProtocols: readonly ApiProtocol[] = [
   anthropicMessages,
   chatCompletions,
@@ -18,23 +18,23 @@ export function findApiProtocol(wire: string): ApiProtocol | undefined {
   return apiProtocols.find((format) => format.wire === wire);
 }
 
-/** A provider that can be selected. */
+/** A provider that the user can select. */
 export interface ProviderEntry {
   readonly id: string;
-  /** Its display name. */
+  /** Display name. */
   readonly title: string;
   readonly wire: ApiProtocol["wire"];
-  /** Absent: it has to be configured. */
+  /** The default URL of the API. Absent: it has to be configured. */
   readonly base_url?: string;
-  /** Environment variables with the key. The first one that is set is used. */
+  /** Environment variables that may contain the key. The first one that is set is used. */
   readonly key_variables: readonly string[];
   /** How to get a key, in one sentence. Absent: no key is needed. */
   readonly key_help?: string;
-  /** The default model, from `known-models.ts`: current and for general use. */
+  /** The default model from `known-models.ts`: a current one for general use. */
   readonly default_model?: string;
 }
 
-/** The list of providers, without the scripted one, which uses neither HTTP nor a key. */
+/** All providers except the scripted one, which needs neither HTTP nor a key. */
 export const providers: readonly ProviderEntry[] = [
   {
     id: "anthropic",
@@ -123,7 +123,7 @@ export const providers: readonly ProviderEntry[] = [
 ];
 
 interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "readImage"> {
-  /** Overrides the entry's own. Required if that is absent. */
+  /** Overrides the `base_url` of the entry. Required if the entry has none. */
   base_url?: string;
   api_key?: string;
 }
@@ -145,7 +145,7 @@ export function createProvider(entry: ProviderEntry, settings: ProviderSettings)
     ...(entry.key_help === undefined ? {} : { key_help: entry.key_help }),
     ...(silence_ms === undefined ? {} : { silence_ms }),
     ...(readImage === undefined ? {} : { readImage }),
-    // A server at another URL has its own prices.
+    // A server at another URL may have other prices.
     ...(base_url === entry.base_url ? { costOf: (model, usage) => costOf(entry.id, model, usage) } : {}),
   });
 }

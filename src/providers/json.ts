@@ -1,8 +1,8 @@
 import { asObject } from "../model/narrow.ts";
 
-// Helpers for foreign JSON. They return `undefined` for values of other types.
+// Helpers that narrow foreign JSON. They return `undefined` for values of other types.
 export { asNumber, asObject, asString } from "../model/narrow.ts";
-/** Foreign JSON, which is never modified. */
+/** A foreign JSON object, which is never modified. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** An array, possibly empty. */
@@ -15,7 +15,7 @@ export function asNonEmpty(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** `undefined`: the text is not JSON. */
+/** Parses JSON; `undefined`: the text is not JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -30,7 +30,7 @@ export function argumentsObject(arguments_json: string): JsonObject | undefined 
   return asObject(parseJson(arguments_json)?.value);
 }
 
-/** JSON text without escaped lone surrogates. Other text is unchanged. */
+/** Replaces lone surrogates in JSON text, including escaped ones. All other text is unchanged. */
 export function wellFormedJson(text: string): string {
   if (!text.isWellFormed()) return wellFormedJson(text.toWellFormed());
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
@@ -40,7 +40,7 @@ export function wellFormedJson(text: string): string {
   return legal === JSON.stringify(parsed.value) ? text : legal;
 }
 
-/** JSON for a request. Lone surrogates, which servers reject, become U+FFFD. */
+/** Serializes the body of a request. Lone surrogates, which servers reject, become U+FFFD. */
 export function stringifyBody(body: unknown): string {
   return JSON.stringify(body, (_, value: unknown) =>
     typeof value === "string" && !value.isWellFormed() ? value.toWellFormed() : value,

@@ -1,6 +1,6 @@
 /** Facts about a model. */
 export interface KnownModel {
-  /** Without a version date. */
+  /** Model id without a version date. */
   readonly id: string;
   /** The id of its provider in `index.ts`. */
   readonly provider: string;
@@ -8,11 +8,11 @@ export interface KnownModel {
   readonly context?: number;
   /** Maximum number of tokens of an answer. */
   readonly max_output?: number;
-  /** How thinking is requested, for protocols with several ways. */
+  /** How thinking is requested, for protocols that have several ways. */
   readonly thinking?: "none" | "budget" | "adaptive";
 }
 
-/** Date of the list. Sizes are from the vendors' pages, as collected by pydantic/genai-prices 0.1.8 (MIT). */
+/** Date of this list. Sizes are from the vendors' pages, as collected by pydantic/genai-prices 0.1.8 (MIT). */
 export const MODELS_CHECKED = "2026-09-23";
 
 // Generated once and maintained by hand since: one model per line. biome-ignore format: a table

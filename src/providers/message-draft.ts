@@ -4,7 +4,7 @@ import { partId } from "../model/uuid.ts";
 import type { Place, Proof } from "./message-parts.ts";
 import type { DecoderContext, Failure, ReportedUsage } from "./provider.ts";
 
-/** The model and the id that a response reports of itself. */
+/** The model and the response id as reported in a response. */
 export interface ReportedFacts {
   model?: string | undefined;
   response_id?: string | undefined;
@@ -15,14 +15,14 @@ export interface MessageDraft {
   readonly context: DecoderContext;
   frames: Frame[];
   readonly places: Place[];
-  /** The place of the last shown part. Parts that are shown later are also recorded after it. */
+  /** Index of the place of the last shown part. Parts that are shown later are also recorded after it. */
   shown_at: number;
   shown: number;
   begun: { at: number; model?: string; response_id?: string } | undefined;
-  /** The text that later parts end. */
+  /** The open text, which is ended when another part is shown. */
   open: { forceEnd(): void } | undefined;
   readonly calls: { part: ToolCallPart; closed: boolean; finish(): void }[];
-  // Some servers restart their call ids in each answer, such as Kimi's `functions.read:0`.
+  // Taken call ids. Some servers restart their ids in each answer, such as Kimi's `functions.read:0`.
   readonly call_ids: Set<string>;
   readonly texts: { finish(): void }[];
   reported: ReportedUsage | undefined;
@@ -31,7 +31,7 @@ export interface MessageDraft {
   failed_with: Failure | undefined;
 }
 
-/** A message of which nothing was received. */
+/** Creates a message of which nothing has been received yet. */
 export function createDraft(context: DecoderContext): MessageDraft {
   return {
     context,
@@ -51,12 +51,12 @@ export function createDraft(context: DecoderContext): MessageDraft {
   };
 }
 
-/** The session and the time of the next frame. */
+/** The session id and the time, for the next frame. */
 export function now(draft: MessageDraft): { session_id: string; at: number } {
   return { session_id: draft.context.session_id, at: draft.context.now() };
 }
 
-/** Begins the message, if it has not begun. */
+/** Begins the message, unless it has already begun. */
 export function begin(draft: MessageDraft, facts: ReportedFacts = {}): void {
   if (draft.begun !== undefined) return;
   const { model, response_id } = facts;
@@ -69,14 +69,14 @@ export function begin(draft: MessageDraft, facts: ReportedFacts = {}): void {
   draft.frames.push({ ...common, type: "message.start", message_id: draft.context.message_id, ...known });
 }
 
-/** Reserves the next place. */
+/** Reserves the next place in the message. */
 export function place(draft: MessageDraft): Place {
   const next: Place = { index: draft.places.length, parts: [] };
   draft.places.push(next);
   return next;
 }
 
-/** Ends open parts and returns the place and id of the next shown part. */
+/** Prepares for showing a part: ends the open part, and returns the place and id of the new one. */
 export function show(draft: MessageDraft, wanted: Place): { home: Place; part_id: string } {
   begin(draft);
   draft.open?.forceEnd();
@@ -87,14 +87,14 @@ export function show(draft: MessageDraft, wanted: Place): { home: Place; part_id
   return { home, part_id: partId(draft.context.message_id, draft.shown - 1) };
 }
 
-/** Takes the frames since the last call. */
+/** Returns the frames since the last call. */
 export function take(draft: MessageDraft): Frame[] {
   const taken = draft.frames;
   draft.frames = [];
   return taken;
 }
 
-/** A signature as it is recorded. */
+/** The part in which a signature is recorded. */
 export function signaturePart({ signature, format, id, detail }: Proof): ThinkingSignaturePart {
   return {
     type: "thinking_signature",

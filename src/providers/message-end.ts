@@ -6,7 +6,7 @@ import type { Ending } from "./message-parts.ts";
 import type { ModelReply } from "./provider.ts";
 import { usageOf } from "./usage.ts";
 
-/** Ends a message. */
+/** Ends a message. Returns the last frames and the reply. */
 export function endMessage(
   draft: MessageDraft,
   { stop_reason, stop_reason_raw, stop_details, failure }: Ending,

@@ -3,8 +3,8 @@ import type { Part } from "../model/messages/part.ts";
 import type { Failure } from "./provider.ts";
 
 /**
- * A block of the response in its order, reserved when the response first mentions it. Records the parts that are shown for it,
- * and those that must be sent back to its provider.
+ * The place of a block in the message, reserved when the response first mentions the block. Contains the parts that are shown for
+ * it, and those that must be sent back to the provider.
  */
 export interface Place {
   readonly index: number;
@@ -16,11 +16,11 @@ export interface GrowingText {
   /** Everything received so far. */
   readonly text: string;
   append(delta: string): void;
-  /** Sets the provider's id of the item, if it comes late or changes at the end. */
+  /** Sets the provider's id of the item, if it arrives late or changes at the end. */
   name(id: string): void;
   /**
-   * Ends it. `whole`: the complete text according to the response, which takes precedence. If another part forced the end, later
-   * deltas revise the part.
+   * Ends the text. `whole`: the complete text according to the response, which takes precedence. If another part has forced the
+   * end before, later deltas revise the part.
    */
   end(whole?: string): void;
 }
@@ -28,7 +28,7 @@ export interface GrowingText {
 /** A thought that is being received, which its provider may sign. */
 export interface GrowingThought extends GrowingText {
   /**
-   * Sets the complete signature of the thought, before or after its end. A thought without text is then shown as hidden when it
+   * Sets the complete signature of the thought, before or after its end. A signed thought without text is shown as hidden when it
    * ends, with the given reason.
    */
   sign(proof: Proof): void;
@@ -40,16 +40,16 @@ export interface Proof {
   format: string;
   id?: string;
   detail?: unknown;
-  /** The reason why a thought has no text, if it has none. Absent: `encrypted`. */
+  /** Why the thought has no text, if it has none. Absent: `encrypted`. */
   hidden?: "encrypted" | "redacted" | "empty";
 }
 
-/** A call that is being received. Its arguments are text until it is closed, and may be invalid JSON even then. */
+/** A call that is being received. Its arguments are text, which may be invalid JSON even after the call is closed. */
 export interface GrowingCall {
   readonly call_id: string;
   readonly arguments_json: string;
   append(delta: string): void;
-  /** Sets the provider's id of the call's item, if it comes late. */
+  /** Sets the provider's id of the call's item, if it arrives late. */
   name(item_id: string): void;
   /** Closes the call. `whole`: its complete arguments, if the response contains them. */
   close(whole?: string): void;
@@ -62,7 +62,7 @@ export interface CallFields {
   tool_name: string;
   item_id?: string | undefined;
   namespace?: string | undefined;
-  /** The provider's id, if it is not unique in the session and `call_id` is another one. */
+  /** The provider's id, if it is not unique in the session, so that `call_id` differs from it. */
   provider_call_id?: string | undefined;
 }
 
@@ -71,6 +71,6 @@ export interface Ending {
   stop_reason: StopReason;
   stop_reason_raw?: string;
   stop_details?: unknown;
-  /** The reason, with `stop_reason: "error"`. */
+  /** The cause, if `stop_reason` is `error`. */
   failure?: Failure;
 }

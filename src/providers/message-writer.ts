@@ -12,8 +12,8 @@ export type { Ending, GrowingCall, GrowingText, GrowingThought, Place } from "./
 /** Writes one message from the events of a decoder: frames while it is received, and the stored message at the end. */
 export interface MessageWriter {
   /**
-   * Begins the message. Only the first call has an effect; parts begin it if it was not called. The reported model and the
-   * response's id must be passed here, because history takes them from the resulting frame.
+   * Begins the message. Only the first call has an effect. If it was not called, the first part begins the message. The reported
+   * model and the response's id must be passed here, because the history takes them from the resulting frame.
    */
   begin(facts?: ReportedFacts): void;
   readonly begun: boolean;
@@ -24,26 +24,28 @@ export interface MessageWriter {
   /** Begins a call whose name is known. Open text ends before it. */
   call(place: Place, fields: CallFields): GrowingCall;
   image(place: Place, url: string): void;
-  /** Adds a block without a part type: shown collapsed and recorded as raw data. `title`: a short description. */
+  /**
+   * Adds a block for which there is no part type. It is recorded as raw data and shown collapsed. `title`: a short description.
+   */
   unknown(place: Place, raw: unknown, title: string): void;
   /** Like `unknown`, for data that must not be sent back to the provider: shown, but not recorded in the message. */
   stray(place: Place, raw: unknown, title: string): void;
   /** Records a part that is not shown, after the place's other parts. */
   keep(place: Place, part: Part): void;
-  /** Sets the usage; the last call counts. `context_tokens`: size of the context, if it is not input + output. */
+  /** Sets the usage. The last call counts. `context_tokens`: size of the context, if it is not the sum of input and output. */
   usage(reported: ReportedUsage, context_tokens?: number): void;
   /** Sets opaque JSON that must be sent back together with the parts. */
   rawBlocks(blocks: unknown): void;
   /** Records an error of the provider, which makes the message fail. The first one counts. */
   fail(failure: Failure): void;
   readonly failure: Failure | undefined;
-  /** Whether there is anything but hidden thoughts. */
+  /** Whether the message contains anything other than hidden thoughts. */
   readonly saysSomething: boolean;
-  /** Number of calls that began. */
+  /** Number of calls that have begun. */
   readonly calls: number;
   /** Returns the frames since the last call. */
   take(): Frame[];
-  /** Ends the message. `aborted`: without `message.end`. Call it once, at the end. */
+  /** Ends the message. Must be called once, at the end. If it was aborted, no `message.end` is emitted. */
   end(ending: Ending): { frames: Frame[]; reply: ModelReply };
 }
 
@@ -78,7 +80,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       draft.frames.push({ ...common, type: "message.image", part_id, message_id: context.message_id, url });
     },
     unknown(wanted, raw, title) {
-      // History has an event for it. The copy in the record is for the provider only.
+      // The history has an event for the block. The copy in the message is only for the provider.
       const { home, part_id } = show(draft, wanted);
       home.parts.push({ type: "unknown", raw });
       draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, title });

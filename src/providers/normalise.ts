@@ -21,13 +21,13 @@ export interface Target {
   model: string;
   /** Absent: the model accepts images. */
   images?: boolean;
-  /** Thoughts without a signature are sent back to the same model (Chat Completions). */
+  /** Whether thoughts without a signature are sent back to the same model (Chat Completions). */
   unsigned_thoughts?: boolean;
-  /** `foreign`: text is moved before the calls only in other models' messages. Absent: in all. */
+  /** Where text is moved before calls. `foreign`: only in other models' messages. Absent: in all messages. */
   text_before_calls?: "foreign";
   /**
-   * The id of a call in requests. Absent: the provider's own for the same model, and one matching `[A-Za-z0-9_-]{1,64}` for
-   * others.
+   * The id of a call in requests. Absent: the provider's own id for the same model, otherwise an id that matches
+   * `[A-Za-z0-9_-]{1,64}`.
    */
   callId?(call: ToolCallPart, place: CallPlace): string;
 }
@@ -36,38 +36,38 @@ export interface Target {
 export interface CallPlace {
   message_id: string;
   is_same: boolean;
-  /** Zero-based index over the whole history. */
+  /** Zero-based index among all calls of the history. */
   index: number;
 }
 
-/** A history that satisfies the invariants on which encoders rely. */
+/** A history that satisfies the invariants that encoders rely on. */
 interface NormalHistory {
-  /** All system messages; empty: none. */
+  /** The text of all system messages; empty if there are none. */
   system: string;
   messages: NormalMessage[];
 }
 
-/** Developer messages are merged into others. The results of a message's calls follow it directly. */
+/** A message for an encoder. Developer messages are merged into others. The results of a message's calls follow it directly. */
 export type NormalMessage = NormalUser | NormalAssistant | NormalResults;
 
-/** Never empty. */
+/** A user message, which is never empty. */
 export interface NormalUser {
   role: "user";
   content: UserContent[];
 }
 export type UserContent = { type: "text"; text: string } | { type: "image"; image: SentImage };
 
-/** Never empty, and never thoughts only. Of another model: only texts and calls. */
+/** An assistant message. It never consists of thoughts only, and of another model's message it contains only texts and calls. */
 export interface NormalAssistant {
   role: "assistant";
-  /** It was made by the target model, so everything is sent back as it was received. */
+  /** Whether the target model created the message, so that everything is sent back as it was received. */
   is_same: boolean;
   parts: NormalPart[];
   message: AssistantMessage;
 }
 /**
- * The `call_id` of a call is the id for the request, and its arguments have no lone surrogates. A hidden thought precedes its
- * signature. For the same model, a part of type `unknown` is a raw JSON block.
+ * A part of an assistant message. The `call_id` of a call is the id for the request, and its arguments contain no lone
+ * surrogates. A hidden thought precedes its signature. A part of type `unknown` is a raw JSON block of the same model.
  */
 export type NormalPart =
   | TextPart
@@ -84,7 +84,7 @@ interface NormalResults {
 }
 /** The result of a call. A call without a result in the history gets a placeholder. */
 export interface NormalResult {
-  /** Equal to the call's. */
+  /** The same id as in the call. */
   call_id: string;
   tool_name: string;
   status: ToolStatus;
@@ -93,11 +93,11 @@ export interface NormalResult {
   images: SentImage[];
 }
 
-/** The text of an empty result. Protocols with images in results may omit it next to images. */
+/** The text of an empty result. Encoders may omit it if the result contains images. */
 export const NO_OUTPUT = "(no output)";
 const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Prepares a stored history for the target model. Equal histories give equal results. */
+/** Prepares a stored history for the target model. Deterministic: equal histories give equal results. */
 export function normalise(messages: readonly Message[], target: Target): NormalHistory {
   const system = messages
     .filter((message) => message.role === "system")
@@ -128,7 +128,7 @@ function contentOf({ text, images }: Attachment): UserContent[] {
 
 /**
  * Attaches developer messages to the preceding user or tool message. At the beginning, or directly after an assistant message,
- * they are attached to the next user or tool message, so that earlier messages do not change.
+ * they are attached to the next user or tool message instead, so that earlier messages do not change.
  */
 function foldDeveloper(messages: readonly Message[]): Item[] {
   const items: Item[] = [];
@@ -186,7 +186,7 @@ function userContent(parts: readonly Part[]): UserContent[] {
       case "image_file":
       case "file":
         return [media(part)];
-      // Not user content.
+      // These are not user content.
       case "thinking_text":
       case "thinking_signature":
       case "tool_call":
@@ -228,7 +228,7 @@ interface Slot {
 
 function pair(items: readonly Item[], target: Target): NormalMessage[] {
   const messages: NormalMessage[] = [];
-  /** The newest call of each id. Some providers reuse ids in later turns. */
+  /** The latest call with each id. Some providers reuse ids in later turns. */
   const open = new Map<string, Slot>();
   const dropped = new Set<string>();
   const batches: { results: NormalResults; slots: Slot[] }[] = [];
@@ -255,7 +255,8 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
           };
           break;
         }
-        // A result is dropped if its call is not sent. If the call no longer exists, the result may still matter.
+        // Drop the result if its call is deliberately not sent. If its call is no longer in the history, the result may still
+        // matter.
         const { tool_name, output_text, parts, call_id } = item.message;
         const isNews = !dropped.has(call_id) && output_text.trim() !== "";
         const content: UserContent[] = [
@@ -314,7 +315,7 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
   return messages;
 }
 
-/** The provider's own id for its own model; for others a valid id that is always the same. */
+/** The id of a call in requests: the provider's own for the same model, otherwise a valid one that is always the same. */
 export function wireCallId(call: ToolCallPart, { is_same, message_id }: CallPlace): string {
   if (is_same) return call.provider_call_id ?? call.call_id;
   return LEGAL_ID.test(call.call_id)
@@ -344,12 +345,12 @@ function isSameModel(message: AssistantMessage, target: Pick<Target, "provider" 
 
 // --- The parts of an assistant message ---------------------------------------------------------------------------------
 
-/** Whether a part makes a message worth sending. Several protocols reject messages with thoughts only. */
+/** Whether a part is content. Several protocols reject messages that consist of thoughts only. */
 function isContent(part: NormalPart): boolean {
   return part.type !== "thinking_text" && part.type !== "thinking_signature";
 }
 
-/** The parts that are sent to the target, with calls as stored. */
+/** The parts of a message that are sent to the target, with calls as stored. */
 function keptParts(
   message: AssistantMessage,
   is_same: boolean,
@@ -376,7 +377,7 @@ function keptParts(
         const isLost = isGoogles(part) && carrier?.type === "tool_call" && isBroken && !isWholeCall(carrier);
         return is_same && !isLost ? [part] : [];
       }
-      // Raw blocks of another protocol have no meaning here.
+      // Another model cannot interpret raw blocks.
       case "unknown":
       case "image_url":
         return is_same ? [part] : [];
@@ -387,13 +388,13 @@ function keptParts(
         return part satisfies never;
     }
   });
-  // A trailing thought is rejected, except in a paused answer.
+  // Providers reject a trailing thought, except in a paused answer.
   const isPaused = message.stop_reason_raw === "pause_turn";
   while (!isPaused && kept.length > 0 && !isContentOrCarried(kept)) kept.pop();
   return target.text_before_calls === "foreign" && is_same ? kept : withTextFirst(kept);
 }
 
-/** Whether the last part is content, or the signature of such a part. */
+/** Whether the last part is content, or a signature that content carried. */
 function isContentOrCarried(parts: readonly NormalPart[]): boolean {
   const last = parts.at(-1);
   if (last === undefined || isContent(last)) return true;
@@ -409,14 +410,14 @@ function isWholeCall(call: ToolCallPart): boolean {
   return call.unfinished !== true && argumentsObject(call.arguments_json) !== undefined;
 }
 
-/** A foreign text without fields of its own protocol. */
+/** A text of another model, without the fields of its protocol. */
 function withoutIds({ text }: TextPart): TextPart {
   return { type: "text", text };
 }
 
 /**
- * Moves the texts after a call before the first call, together with their thoughts. The order is otherwise unchanged. Some
- * protocols reject texts after calls.
+ * Moves texts that follow a call to before the first call, together with their thoughts, because some protocols reject text after
+ * calls. The order is otherwise unchanged.
  */
 function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
   const first = parts.findIndex((part) => part.type === "tool_call");
@@ -431,7 +432,10 @@ function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
   ];
 }
 
-/** The thoughts with a signature: the nearest preceding one without a signature, and those that share its id. */
+/**
+ * The thoughts that have a signature. A signature belongs to the nearest preceding unsigned thought and to those with the same
+ * id.
+ */
 function signedThoughts(parts: readonly Part[]): Set<Part> {
   const signed = new Set<Part>();
   const untaken: ThinkingTextPart[] = [];

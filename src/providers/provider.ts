@@ -24,17 +24,17 @@ export interface ModelCall {
   message_id: string;
   /** The requested model id. */
   model: string;
-  /** As stored. The encoder normalises them for its model. The first message is the system prompt. */
+  /** The messages as stored, which the encoder normalises for its model. The first message is the system prompt. */
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
-  /** Ids of all calls of the session, also of those that are no longer sent. A new call gets a different id. */
+  /** Ids of all calls of the session, including those that are no longer sent. New calls get other ids. */
   taken_call_ids?: ReadonlySet<string>;
   max_output_tokens?: number;
   /** Reasoning effort. Absent: the provider's default. */
   effort?: "none" | "low" | "medium" | "high";
 }
 
-/** The kind of a failure, independent of the provider's name for it. Determines the remedy and whether it is retried. */
+/** The kind of a failure, independent of the provider's name for it. It determines the remedy and whether the call is retried. */
 export type FailureClass =
   | "overloaded"
   | "rate_limit"
@@ -65,7 +65,7 @@ export interface Failure {
   retry_after_ms?: number;
   /** HTTP status, if there was one. */
   status?: number;
-  /** The provider's request id, for its support. */
+  /** The provider's request id, for support requests. */
   request_id?: string;
   /** The error object as the provider sent it. */
   data?: unknown;
@@ -79,7 +79,7 @@ export interface ReportedUsage {
   input_tokens: number;
   cached_tokens: number;
   cache_write_tokens: number;
-  /** The part of `cache_write_tokens` that is kept for an hour. Absent: none, or not reported. */
+  /** The part of `cache_write_tokens` with a lifetime of one hour. Absent: none, or not reported. */
   cache_write_1h_tokens?: number;
   output_tokens: number;
   reasoning_tokens: number;
@@ -90,17 +90,17 @@ export interface ReportedUsage {
 /** The result of a model call. */
 export interface ModelReply {
   /**
-   * The message with all parts received. `stop_reason` is `error` after a failure and `aborted` after an abort. Absent: nothing
-   * was received, not even the start of a message, and nothing was emitted.
+   * The message with all parts that were received. `stop_reason` is `error` after a failure and `aborted` after an abort. Absent:
+   * not even the start of a message was received, and nothing was emitted.
    */
   message?: AssistantMessage;
-  /** Present if the call failed. Absent after an abort. */
+  /** Why the call failed. Absent if it succeeded or was aborted. */
   failure?: Failure;
-  /** Calls of the message that can be executed (closed, final event received, valid JSON object). */
+  /** Ids of the calls that can be executed: closed, with a valid JSON object, and the final event of the message was received. */
   executable_calls: readonly string[];
-  /** Tokens as the provider counts them. `message.usage` has the same in Verbatim's form. */
+  /** Tokens as the provider counts them. `message.usage` contains the same in Verbatim's form. */
   usage?: ReportedUsage;
-  /** Size of the model's context after this call, in tokens. Not the sum of a provider's internal rounds. */
+  /** Size of the model's context after this call, in tokens, which is not the sum of a provider's internal rounds. */
   context_tokens?: number;
 }
 
@@ -119,9 +119,9 @@ export interface StreamOptions {
 /** A model provider. */
 export interface Provider {
   readonly id: string;
-  /** Its display name. */
+  /** Display name. */
   readonly title: string;
-  /** Makes one model call without retries. Never throws or rejects: a failure is in the reply. */
+  /** Makes one model call, without retries. Never throws or rejects: a failure is part of the reply. */
   stream(call: ModelCall, options: StreamOptions): Promise<ModelReply>;
 }
 
@@ -133,13 +133,13 @@ export interface DecoderContext {
   wire: Wire;
   /** The requested model id. */
   model: string;
-  /** The URL of the server, whose dialect may differ. Absent: unknown, as for a recording. */
+  /** The URL of the server, which may determine its dialect. Absent: unknown, for example in a recording. */
   base_url?: string;
   /** The offered tools, to recognize variants of their names. Absent: names are kept. */
   tool_names?: readonly string[];
-  /** Ids of the session's calls. Absent: none. */
+  /** Ids of the session's calls. Absent: there are none. */
   taken_call_ids?: ReadonlySet<string>;
-  /** Whether the request ends with tool results. A model may then end its turn without text. */
+  /** Whether the request ends with tool results, after which a model may end its turn without text. */
   answers_results?: boolean;
   /** The cost of a call in US dollars; `undefined`: unknown. Absent: no prices are known. */
   costOf?(usage: Usage): number | undefined;
@@ -150,15 +150,15 @@ export interface DecoderContext {
 export type StreamEnd = { type: "end" } | { type: "abort" } | { type: "failure"; failure: Failure };
 
 /**
- * Decodes one response into frames and exactly one assistant message. A state machine without I/O, the same for live connections,
- * recordings and tests.
+ * Decodes one response into frames and exactly one assistant message. A state machine without I/O, which is used for live
+ * connections, recordings and tests.
  */
 export interface Decoder {
-  /** Adds one server-sent event (`data` as received). Never throws: invalid data ends the message with an error. */
+  /** Reads one server-sent event (`data` as received). Never throws: invalid data ends the message with an error. */
   push(data: string, event?: string): Frame[];
   /** `ended`: the final event was received, and usage may follow. `broken`: the rest is ignored. */
   readonly phase: "open" | "ended" | "broken";
-  /** Ends the input. Call it once. */
+  /** Ends the input. Must be called once. */
   end(how: StreamEnd): { frames: Frame[]; reply: ModelReply };
 }
 
@@ -169,11 +169,11 @@ export interface Endpoint {
   api_key?: string;
 }
 
-/** A request to be sent by POST. Its headers contain the key. */
+/** A POST request. Its headers contain the key. */
 export interface EncodedRequest {
   url: string;
   headers: Record<string, string>;
-  /** JSON. Equal calls give equal bytes, and appending a message does not change the bytes before it. */
+  /** JSON. Equal calls result in equal bytes, and appending a message does not change the bytes before it. */
   body: string;
 }
 

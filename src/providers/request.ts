@@ -1,6 +1,6 @@
 import type { Endpoint } from "./provider.ts";
 
-/** The URL of a path below the endpoint's own, which may have a query. `path` begins with a slash. */
+/** The URL of a path below the endpoint. `path` begins with a slash and may have a query. */
 export function endpointUrl({ base_url }: Endpoint, path: string): string {
   return base_url.replace(/\/+$/, "") + path;
 }
@@ -16,12 +16,12 @@ export function requestHeaders(own: Readonly<Record<string, string>>): Record<st
   };
 }
 
-/** `authorization: Bearer`, if there is a key. */
+/** The header `authorization: Bearer`, if there is a key. */
 export function bearer({ api_key }: Endpoint): Record<string, string> {
   return api_key === undefined || api_key === "" ? {} : { authorization: `Bearer ${api_key}` };
 }
 
-/** A tool name that all protocols accept. */
+/** Converts a tool name to one that all protocols accept. */
 export function legalToolName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed_tool";
 }

@@ -7,8 +7,8 @@ import type { Decoder, DecoderContext } from "./provider.ts";
 /** The protocol-specific part of a decoder, which interprets events. */
 export interface WireReader {
   /**
-   * Reads the JSON of an event: an event of the stream, an error object, or the whole answer of a server that does not stream.
-   * May throw, which ends the message as invalid.
+   * Reads a JSON value: an event of the stream, an error object, or the whole answer of a server that does not stream. If it
+   * throws, the message ends as invalid.
    */
   read(value: unknown, event: string | undefined): void;
   /** Called for `data: [DONE]`, which does not end the stream by itself. */
@@ -16,13 +16,13 @@ export interface WireReader {
   /** Whether the protocol's final event was received. Checked again after `finish`. */
   readonly ended: boolean;
   /**
-   * Ends open parts. Returns what is known about the end. Without the final event only its raw reason is used, because the
-   * message was truncated.
+   * Ends open parts. Returns what is known about the end. If the final event was not received, the message was truncated and only
+   * the raw reason and the details are used.
    */
   finish(): Ending | undefined;
 }
 
-/** Adds the rules that all protocols share: invalid events, errors, aborts and truncation. */
+/** Creates a decoder. Adds the handling that all protocols share: of invalid events, errors, aborts and truncation. */
 export function createStreamDecoder(
   context: DecoderContext,
   createReader: (writer: MessageWriter) => WireReader,
@@ -68,7 +68,7 @@ export function createStreamDecoder(
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
-      // Gemini's models must also respond to tool results: an empty answer is an error.
+      // An empty answer after tool results is allowed, except from Gemini's models, for which it is an error.
       const isGemini = context.wire === "gemini-generate-content" || /gemini/i.test(context.model);
       const maySayNothing = context.answers_results === true && !isGemini;
       if (isWhole && ending?.stop_reason === "stop" && !maySayNothing && !writer.saysSomething)
@@ -80,7 +80,7 @@ export function createStreamDecoder(
   };
 }
 
-/** The stop reason of a message that ended normally, by its number of calls (Chat Completions, Gemini, Responses, scripts). */
+/** The stop reason of a message that ended normally, for protocols in which it depends on the number of calls. */
 export const stopWith = (calls: number): StopReason => (calls > 0 ? "tool_use" : "stop");
 
 function excerpt(data: string): string {

@@ -17,6 +17,6 @@ export function offeredToolName(called: string, offered: readonly string[]): str
 
 function isSentAs(name: string, wanted: string): boolean {
   const legal = legalToolName(name);
-  // Gemini does not allow a leading digit.
+  // Names with a leading digit are offered to Gemini with a leading underscore.
   return legal === wanted || `_${legal}`.slice(0, 64) === wanted;
 }

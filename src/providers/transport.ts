@@ -3,15 +3,15 @@ import { createEventReader } from "./event-reader.ts";
 import { networkFailure, responseFailure, timeoutFailure } from "./failures.ts";
 import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
 
-/** Timeout without any data, in milliseconds. Comments and pings count as data. */
+/** Time without any data after which a call fails, in milliseconds. Comments and pings count as data. */
 const SILENCE_MS = 300_000;
-/** Time to wait for the end of the connection after the answer is complete, in milliseconds. Only usage can follow. */
+/** Time to wait for the end of the stream after the final event, in milliseconds. Only the usage can follow. */
 const WAIT_AFTER_END_MS = 5_000;
 const MAX_ERROR_BODY = 1_000_000;
 
 /**
- * Loads undici for the first call, so that a daemon without model calls does not load it. Its own timeouts of 300 s would end
- * long thoughts and are disabled: the silence is timed per call here.
+ * Loads undici for the first call, so that a daemon without model calls does not load it. Its own timeouts of 300 s are disabled,
+ * because they would abort long thoughts; `exchange` has a timeout per call.
  */
 async function loadClient() {
   const { Agent, fetch } = await import("undici");
@@ -22,7 +22,7 @@ let dispatcher: Dispatcher | undefined;
 
 interface Exchange {
   request: EncodedRequest;
-  /** Parses the answer. */
+  /** The decoder of the answer. */
   decoder: Pick<Decoder, "phase">;
   signal: AbortSignal;
   silence_ms?: number;
@@ -31,7 +31,7 @@ interface Exchange {
 
 /**
  * Sends the request and passes the events of the answer to `onEvent`. Never rejects. An abort takes precedence over the error
- * that it causes. The connection is closed when this resolves.
+ * that it causes. The connection is closed by the time this resolves.
  */
 export async function exchange({
   request,
@@ -49,7 +49,7 @@ export async function exchange({
   }, silence_ms);
   let ending: typeof silence | undefined;
   const resetTimer = (): void => {
-    // After the final event, pings do not extend the timeout.
+    // After the final event, further data does not extend the timeout.
     if (ending) return;
     if (decoder.phase === "ended") {
       clearTimeout(silence);
@@ -66,7 +66,7 @@ export async function exchange({
       body: request.body,
       signal: stop.signal,
       dispatcher,
-      // A key must only be sent to its own server.
+      // Do not follow redirects, because the key must only be sent to its own server.
       redirect: "error",
     });
     resetTimer();
@@ -79,14 +79,14 @@ export async function exchange({
       };
     }
     const events = createEventReader((data, event) => {
-      // The abort may happen while a frame is emitted: no more frames after that.
+      // An abort may happen while a frame is emitted. Emit no more frames after it.
       if (!signal.aborted) onEvent(data, event);
     });
     for await (const chunk of response.body ?? []) {
       resetTimer();
       events.push(chunk);
       if (signal.aborted) return { type: "abort" };
-      // Leaving the loop cancels the body.
+      // Returning from the loop cancels the body.
       if (decoder.phase === "broken") return { type: "end" };
       if (decoder.phase === "ended") resetTimer();
     }
@@ -120,7 +120,7 @@ async function readText(body: AsyncIterable<Uint8Array> | null, resetTimer: () =
       if (text.length > MAX_ERROR_BODY) break;
     }
   } catch {
-    // Use what was received.
+    // Use what was received until then.
   }
   return text + decoder.decode();
 }

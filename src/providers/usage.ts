@@ -2,7 +2,8 @@ import type { Usage } from "../model/messages/message.ts";
 import type { ReportedUsage } from "./provider.ts";
 
 /**
- * Converts a provider's counts to Verbatim's form. Never below zero, because some gateways report more cached tokens than tokens.
+ * Converts a provider's counts to Verbatim's form. Clamped at 0, because some gateways report more cached tokens than input
+ * tokens.
  */
 export function usageOf(reported: ReportedUsage): Usage {
   const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost } = reported;

@@ -16,7 +16,7 @@ export interface SessionStoreEntry {
 export interface VerbatimSessionStoreOptions {
   /** The daemon's URL: `http://127.0.0.1:4747`, or that of a proxy in front of it. */
   url: string;
-  /** The token that `verbatim token` prints. */
+  /** The daemon's token, as printed by `verbatim token`. */
   token: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -43,7 +43,7 @@ export class VerbatimSessionStore {
     await this.request({ path: pathOf(key) }, { method: "POST", body });
   }
 
-  /** All entries of a transcript in order; `null`: nothing was appended. */
+  /** Loads all entries of a transcript in order; `null`: nothing was appended yet. */
   async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
     const response = await this.request({ path: pathOf(key) }, {}, [404]);
     if (response.status === 404) return null;
@@ -51,7 +51,7 @@ export class VerbatimSessionStore {
     return lines.map((line): SessionStoreEntry => JSON.parse(line));
   }
 
-  /** The sessions of a project, with the time of the last append in milliseconds. */
+  /** Lists the sessions of a project with the time of their last append, in milliseconds since 1970. */
   async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
     const project = encode(projectKey);
     return (await this.list(project)).flatMap(({ path, modified_at }) => {
@@ -61,7 +61,7 @@ export class VerbatimSessionStore {
     });
   }
 
-  /** The `subpath` of each sub-agent's transcript in a session. */
+  /** Lists the `subpath` of each sub-agent's transcript in a session. */
   async listSubkeys({ projectKey, sessionId }: Omit<SessionKey, "subpath">): Promise<string[]> {
     const folder = `${encode(projectKey)}/${encode(sessionId)}`;
     return (await this.list(folder)).map(({ path }) =>
@@ -98,14 +98,14 @@ export class VerbatimSessionStore {
 
 const EXTENSION = ".jsonl";
 
-/** Claude Code's own layout: `<project>/<session>.jsonl`, `<project>/<session>/<subpath>.jsonl`. */
+/** The path of a transcript in Claude Code's layout: `<project>/<session>.jsonl` or `<project>/<session>/<subpath>.jsonl`. */
 function pathOf({ projectKey, sessionId, subpath }: SessionKey): string {
   if (subpath === "") throw new Error("SessionKey.subpath is empty. Omit it for the main transcript.");
   const segments = [encode(projectKey), encode(sessionId), ...(subpath?.split("/").map(encode) ?? [])];
   return `${segments.join("/")}${EXTENSION}`;
 }
 
-/** A name that every file system accepts. Dots are encoded too, because a leading dot and `..` are rejected. */
+/** Encodes a name so that every file system accepts it. Includes dots, because the daemon rejects a leading dot and `..`. */
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(
     /[.!'()*~]/g,

@@ -10,13 +10,14 @@ import { createUpdateReader } from "./update-reader.ts";
 
 export type { AcpAgentOptions } from "./driver.ts";
 
-/** Time for an agent to close its session before its program is killed. */
+/** Time limit for an agent to close its session, in milliseconds. Then its program is stopped. */
 const CLOSE_LIMIT_MS = 1_000;
 
 /**
- * Drives an agent that speaks the Agent Client Protocol (version 1) on its standard streams: its program is started with the
- * first prompt, in the session's folder, and again after it exited. Its updates become frames; its permission requests go to the user.
- * It is offered no files and no terminals: it has its own, and each would be another way into the folder to guard.
+ * Drives an agent that speaks the Agent Client Protocol (version 1) on its standard streams. Its program is started in the
+ * session's folder for the first prompt, and again after it has exited. Its updates become frames, and its permission requests go
+ * to the user. It is offered neither file access nor terminals: it has its own, and each would be another way into the folder
+ * that must be guarded.
  *
  * A marker in the history contains the agent's own id of the session, so that a restarted daemon can continue it.
  */
@@ -75,7 +76,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       current.isStopped = true;
       if (current.can_close) {
         const { session_id: sessionId } = current;
-        // A failure does not matter: the program is killed next.
+        // Ignore failures, because the program is stopped next.
         const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
         await request(current, ASKS.closeSession, { sessionId }, limit).catch(() => {});
       }

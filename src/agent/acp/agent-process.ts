@@ -5,9 +5,9 @@ import { once } from "node:events";
 export interface Exit {
   code: number | null;
   signal: string | null;
-  /** Why it could not be started. */
+  /** Why the program could not be started. */
   error?: NodeJS.ErrnoException;
-  /** Why Verbatim killed it, as text. */
+  /** Why Verbatim killed the program, as text. */
   offence?: string;
 }
 
@@ -15,38 +15,38 @@ interface AgentProcessOptions {
   command: string;
   args: readonly string[];
   cwd: string;
-  /** All of its environment. */
+  /** The complete environment: nothing else is inherited. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent's program in a process group of its own, so that its child processes are killed with it. */
+/** An agent's program in its own process group, so that its child processes can be killed with it. */
 export interface AgentProcess {
   readonly child: ChildProcessWithoutNullStreams;
   /** Resolves when the program has exited or could not be started. Never rejects. */
   readonly ended: Promise<Exit>;
-  /** The last lines that it wrote to standard error. */
+  /** The last lines that the program wrote to standard error. */
   lastWords(): string;
   /** Whether the program exits within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
-  /** Kills the program. `Exit` contains the reason. Its further output is ignored. */
+  /** Kills the program for a reason, which `Exit` will contain. Further output is ignored. */
   endFor(offence: string): void;
-  /** Terminates the process group, and kills it if that does not help. Resolves when the program has exited. */
+  /** Sends SIGTERM to the process group, and SIGKILL after a grace period. Resolves when the program has exited. */
   stop(): Promise<void>;
 }
 
-/** Characters of standard error that are kept, and lines of it that are shown. */
+/** Maximum characters of standard error that are kept, and lines of it that are shown. */
 const KEPT = 16_384;
 const SHOWN = 12;
 /** Time for a program to exit after SIGTERM, in milliseconds. */
 const EXIT_GRACE_MS = 2_000;
 
 /**
- * Starts the program, in a process group of its own where the system has them. If it cannot be started, `Exit` says so.
+ * Starts the program in its own process group, except on Windows. If it cannot be started, `Exit` contains the error.
  */
 export function startProcess({ command, args, cwd, env }: AgentProcessOptions): AgentProcess {
   const child = spawn(command, args, {
     cwd,
-    // Tells Verbatim's hooks in the agent's settings to ignore requests: they arrive over this connection.
+    // Tells Verbatim's hooks in the agent's settings to ignore requests, because they arrive over this connection.
     env: { ...env, VERBATIM_AGENT: "1" },
     stdio: ["pipe", "pipe", "pipe"],
     detached: process.platform !== "win32",
@@ -56,7 +56,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = (words + text).slice(-KEPT);
   });
-  // A write to an exited program fails. The exit is the better explanation.
+  // A write to an exited program fails. Ignore the error: the exit is the better explanation.
   child.stdin.on("error", () => {});
   const signalGroup = (signal: NodeJS.Signals): void => {
     if (child.pid === undefined) return;
@@ -72,13 +72,14 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
     });
     child.once("exit", (code, signal) => {
-      // No child process outlives it. A process that left the group may keep the streams open, so they are not awaited.
+      // Child processes must not outlive the program. One that left the group may keep the streams open, so the wait for them is
+      // limited.
       signalGroup("SIGKILL");
       const limited = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
       }, EXIT_GRACE_MS);
-      // Its last output is read first.
+      // Resolve only after the last output was read.
       child.once("close", () => {
         clearTimeout(limited);
         resolve({ code, signal, ...(offence !== undefined && { offence }) });

@@ -22,7 +22,7 @@ export interface Listener {
   onNoise(line: string): void;
   /** A `session/request_permission`. `withdrawn` is aborted when the agent cancels it. Never rejects. */
   onPermission(params: JsonObject, withdrawn: AbortSignal): Promise<RequestPermissionResponse>;
-  /** An `elicitation/create`, as above. */
+  /** An `elicitation/create`. `withdrawn` is aborted when the agent cancels it. Never rejects. */
   onElicitation(params: JsonObject, withdrawn: AbortSignal): Promise<CreateElicitationResponse>;
 }
 
@@ -33,8 +33,8 @@ export interface Connection {
 }
 
 /**
- * Sends a request to the agent. The result is foreign data: `unknown` until it is narrowed. Aborting the signal cancels the request and
- * rejects at once, since an agent need not answer a cancelled request soon.
+ * Sends a request to the agent. The result is foreign data and must be narrowed. Aborting the signal cancels the request and
+ * rejects immediately, because an agent may take long to answer a cancelled request.
  */
 export function request(
   { connection }: { readonly connection: Connection },
@@ -53,12 +53,12 @@ export function request(
 const MESSAGE_LIMIT = 16 * 1024 ** 2;
 
 /**
- * The SDK's connection on a program's standard streams. It delivers messages through promises, which does not preserve the order of
- * updates, requests and replies. So each message is handled here first, as its line is read. Updates are not passed on to the
- * SDK, because it drops those that its schema does not know.
+ * Creates the SDK's connection on a program's standard streams. The SDK delivers messages through promises, which does not
+ * preserve the order of updates, requests and replies, so each message is handled here first, when its line is read. Updates are
+ * not passed on to the SDK, because it drops those that do not match its schema.
  */
 export async function connect({ child, endFor }: AgentProcess, listener: Listener): Promise<Connection> {
-  // Loaded on demand: its schemas take tens of megabytes.
+  // Loaded on demand, because its schemas take tens of megabytes of memory.
   const { client } = await import("@agentclientprotocol/sdk");
   const permissions = new Map<unknown, Promise<RequestPermissionResponse>>();
   const elicitations = new Map<unknown, Promise<CreateElicitationResponse>>();
@@ -127,14 +127,14 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         controller.close();
       };
       child.stdout.once("end", close);
-      // A program that was never started does not exit.
+      // A program that could not be started never ends its output.
       if (child.pid === undefined) close();
     },
   });
   const writable = new WritableStream<AnyMessage>({
     write(message) {
       return new Promise((resolve) => {
-        // An exited program reads nothing. Its exit is reported separately.
+        // Errors are ignored: an exited program reads nothing, and its exit is reported separately.
         child.stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
       });
     },
@@ -170,7 +170,7 @@ function parse(line: string): JsonObject | undefined {
   return message;
 }
 
-// Node has these members, but TypeScript's library does not declare them yet.
+// Node supports these members, but TypeScript's library does not declare them yet.
 const { parse: parseWith, rawJSON } = JSON as unknown as {
   parse(
     text: string,
@@ -179,13 +179,13 @@ const { parse: parseWith, rawJSON } = JSON as unknown as {
   rawJSON(text: string): object;
 };
 
-/** A number whose text JavaScript may change: with many digits or an exponent, `1.0`, `0.0000001` or `-0`. */
+/** Numbers whose text JavaScript may change: with many digits or an exponent, `1.0`, `0.0000001` or `-0`. */
 const INEXACT = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0(?![.\d])/;
 
 /** A call's arguments with the numbers exactly as the agent wrote them. */
 function exactInput(line: string, name: string, input: unknown): unknown {
   try {
-    // Only arguments are treated so: output may be long, and this blocks the daemon.
+    // Only arguments are preserved exactly, because output can be long and this blocks the daemon.
     const text = new RawJson({ text: line }).at(["params", name, "rawInput"]);
     if (text === undefined || !INEXACT.test(text)) return input;
     return parseWith(text, (_key, value, { source }) =>
@@ -194,7 +194,7 @@ function exactInput(line: string, name: string, input: unknown): unknown {
         : value,
     );
   } catch {
-    // Nested too deeply. The handler of the message reports it.
+    // The input is nested too deeply, which the handler of the message reports.
     return input;
   }
 }

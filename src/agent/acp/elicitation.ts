@@ -20,8 +20,8 @@ const CANCEL: RequestOption = {
 };
 
 /**
- * Asks the user what a form of `elicitation/create` asks: one question per field, and a review of the answers if there are
- * several. `undefined`: the form cannot be shown.
+ * Asks the user the questions of an `elicitation/create` form: one per field, and a review of the answers if there are several.
+ * `undefined`: the form cannot be shown.
  */
 export async function answerForm(
   params: JsonObject,
@@ -58,7 +58,7 @@ export async function answerForm(
   }
 }
 
-/** Asks for the value of a field until it is valid. */
+/** Asks for the value of a field until the answer is valid. */
 async function enter(
   field: FormField,
   title: string,
@@ -84,7 +84,7 @@ async function enter(
   }
 }
 
-/** The fields of a form. `undefined`: it is no form, or requires a field that cannot be shown. */
+/** The fields of a form; `undefined`: it is not a form, or requires a field that cannot be shown. */
 function fieldsOf(params: JsonObject): FormField[] | undefined {
   const schema = asObject(params.requestedSchema);
   if (params.mode !== "form" || schema === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { Exit } from "./agent-process.ts";
 
 // Messages for failed agents: what happened, in the agent's own words if it gave any, and what to do.
 
-/** The agent answered with an error. */
+/** The message for an error, which is usually the agent's answer to a request. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!isAnswer(error)) return error.message;
@@ -30,10 +30,10 @@ function isAnswer(error: Error): error is Error & { code: number; data?: unknown
   return "code" in error && typeof error.code === "number";
 }
 
-/** What the user does after the cause was removed. */
+/** What the user has to do once the cause is fixed. */
 type Retry = "prompt" | "again";
 
-/** The agent requires a login: its instructions. */
+/** The message for an agent that requires a login, with the login methods that it offers. */
 export function authText(
   label: string,
   error: unknown,
@@ -54,7 +54,7 @@ export function authText(
   ].join("\n");
 }
 
-/** The program exited. */
+/** The message for a program that exited. */
 export function exitText(
   label: string,
   command: string,

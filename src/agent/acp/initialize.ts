@@ -4,10 +4,10 @@ import { ASKS, PROTOCOL_VERSION } from "./methods.ts";
 
 /** What an agent announces in its reply to `initialize`. */
 export interface Announced {
-  /** Its name and version. */
+  /** The agent's name and version. */
   readonly info: JsonObject | undefined;
   readonly capabilities: JsonObject;
-  /** The session methods that it supports besides `session/new`. */
+  /** The session methods that the agent supports besides `session/new`. */
   readonly can: { readonly [Method in "load" | "list" | "resume" | "close"]: boolean };
   readonly auth_methods: unknown;
 }
@@ -31,7 +31,7 @@ export async function initialize(connection: Connection, signal?: AbortSignal): 
     ),
   );
   const capabilities = asObject(hello?.agentCapabilities) ?? {};
-  // The protocol announces a method by an object, which may be empty.
+  // A supported method is announced by an object, which may be empty.
   const methods = asObject(capabilities.sessionCapabilities);
   return {
     info: asObject(hello?.agentInfo),

@@ -4,27 +4,27 @@ type Kind = "text" | "thinking";
 
 interface Said {
   readonly kind: Kind;
-  /** The part that it continues. Absent: it starts a part. */
+  /** The part that the text continues. Absent: it starts a new part. */
   part_id?: string;
   text: string;
 }
 
 /**
- * Text that an agent sends after the end of its turn. A text with the message id of an earlier one continues it; any other
- * starts a part. Text is buffered and emitted as whole parts, so that an ended turn has no open part.
+ * Text that an agent sends after the end of its turn. A text with the message id of an earlier one continues it; any other text
+ * starts a new part. Text is buffered and emitted as complete parts, so that no part of an ended turn is open.
  */
 export interface LateText {
-  /** A text of the turn, which a late text may continue. `key`: the agent's message id. */
+  /** Records a text of the turn, which late text may continue. `key`: the agent's message id. */
   note(kind: Kind, key: string, part_id: string, text: string): void;
   /** Buffers a chunk that arrived after the turn. */
   add(kind: Kind, key: string | undefined, text: string): void;
-  /** Another update arrived: the next text without a message id starts a part. */
+  /** Called when another update arrives: the next text without a message id then starts a new part. */
   leave(): void;
-  /** Whether a chunk is buffered. */
+  /** Whether text is buffered. */
   readonly waits: boolean;
-  /** The buffered text as frames. */
+  /** Returns the buffered text as frames and empties the buffer. `opens`: whether a new part was started. */
   flush(): { bodies: FrameBody[]; opens: boolean };
-  /** A new turn begins: later text does not belong to the last one. */
+  /** Called when a new turn begins: later text does not belong to the last turn. */
   clear(): void;
 }
 
@@ -32,7 +32,7 @@ export function createLateText(newId: () => string): LateText {
   /** The turn's texts with a message id, by kind and id. */
   const byKey = new Map<string, Said>();
   const waiting = new Set<Said>();
-  /** The newest text without a message id. Later text of its kind continues it. */
+  /** The latest text without a message id, which further text of its kind continues. */
   let bare: Said | undefined;
 
   const begin = (kind: Kind): Said => ({ kind, text: "" });

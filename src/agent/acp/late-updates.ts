@@ -4,7 +4,7 @@ import { pushCall, terminalOutput } from "./update-calls.ts";
 import { endStep, putUnknown, skip, type UpdateState } from "./update-state.ts";
 import { pushUpdate } from "./updates.ts";
 
-/** Updates that belong into a running turn. Some agents continue after it on purpose. */
+/** Whether an update is work of a turn. Some agents intentionally continue to work after the end of a turn. */
 export function isWork(kind: unknown): boolean {
   return (
     kind === "agent_message_chunk" ||
@@ -45,13 +45,16 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
       title: "Begun after the turn had ended",
     });
   }
-  // A call of the turn that is announced again is the same call: its shown values stay.
+  // A call of the turn that is announced again is the same call and keeps the values that are already shown.
   pushCall(state, update, isNew && kind === "tool_call");
   state.isReopened ||= state.open.size > 0 || writer.message_id !== undefined;
   closeReopened(state);
 }
 
-/** An update of an unknown call after the turn: shown as a call if it names one, otherwise as output alone. */
+/**
+ * Handles an update of an unknown call after the turn that contains only output, which is shown as a note. `false`: the update
+ * describes or ends a call, so it has to be shown as one, or it has no output.
+ */
 function pushStray(state: UpdateState, update: JsonObject, id: string): boolean {
   const isNamed = ["title", "kind", "rawInput", "name"].some((field) => update[field] !== undefined);
   if (isNamed || update.status === "completed" || update.status === "failed") return false;
@@ -71,7 +74,7 @@ function pushStray(state: UpdateState, update: JsonObject, id: string): boolean 
   return true;
 }
 
-/** Shows the text that arrived after the turn. */
+/** Emits the buffered text that arrived after the turn. */
 export function flushInto(state: UpdateState): void {
   const { bodies, opens } = state.late.flush();
   for (const body of bodies) state.writer.put(body);
@@ -79,7 +82,7 @@ export function flushInto(state: UpdateState): void {
   closeReopened(state);
 }
 
-/** Ends the turn again once everything that was opened after its end has ended. */
+/** Ends a reopened turn again once all of its calls have ended. */
 export function closeReopened(state: UpdateState): void {
   if (!state.isReopened || state.open.size > 0) return;
   state.isReopened = false;

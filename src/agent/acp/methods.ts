@@ -1,4 +1,4 @@
-/** Names of the methods that are used, from version 1 of the protocol. */
+/** The version of the protocol. This file names the methods of it that are used. */
 export const PROTOCOL_VERSION = 1;
 
 /** Requests to the agent. */
@@ -21,5 +21,5 @@ export const CANCEL = "session/cancel";
 export const UPDATE = "session/update";
 export const REQUEST_PERMISSION = "session/request_permission";
 export const ELICITATION = "elicitation/create";
-/** Either side cancels a request of its own. */
+/** Notification of either side that cancels one of its own requests. */
 export const CANCEL_REQUEST = "$/cancel_request";

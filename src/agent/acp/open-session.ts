@@ -10,7 +10,7 @@ import { ASKS } from "./methods.ts";
 import type { PromptCapabilities } from "./prompt.ts";
 import { acpSessionOf, sessionMark } from "./session-marker.ts";
 
-/** A running program with an open session. */
+/** A running agent program with its connection and session. */
 export interface Life {
   readonly process: AgentProcess;
   readonly connection: Connection;
@@ -18,11 +18,11 @@ export interface Life {
   can: PromptCapabilities;
   can_close: boolean;
   label: string;
-  /** Set before Verbatim kills the program, so that its exit does not count as a crash. */
+  /** Set before Verbatim stops the program, so that the exit is not reported as a crash. */
   isStopped: boolean;
 }
 
-/** Why a turn cannot begin, as a message for the operator. */
+/** The reason why a turn cannot begin, with a message for the user. */
 export class StartFailure extends Error {}
 
 interface OpenOptions {
@@ -32,17 +32,19 @@ interface OpenOptions {
   auth_method?: string;
   mcp_servers?: readonly McpServer[];
   isOpenElsewhere?(session_id: string): Promise<boolean>;
-  /** The agent's id of the session, if this daemon has opened it before. */
+  /** The agent's own id of the session, if this daemon has opened it before. */
   known_session: string | undefined;
   /** Emits a note. */
   note(body: { title: string; text?: string; data?: unknown }): void;
-  /** Called with `true` before a session is reopened, because the agent may then repeat its history, and with `false` if that failed. */
+  /**
+   * Called with `true` before a session is reopened, because the agent may repeat its history, and with `false` if that fails.
+   */
   onReopen(is_running: boolean): void;
 }
 
 type Folder = { cwd: string; mcpServers: McpServer[] };
 
-/** Opens a session in a running program: the agent's earlier one if there is one, otherwise a new one. */
+/** Opens a session in a running program: the agent's earlier session if there is one, otherwise a new session. */
 export async function openSession(
   made: Life,
   options: OpenOptions,
@@ -52,7 +54,7 @@ export async function openSession(
   const { info: agentInfo, capabilities } = announced;
   describe(made, options, announced);
   const takes = asObject(capabilities.mcpCapabilities);
-  // An agent may reject the whole session because of one server of a kind that it does not support.
+  // An agent may reject the whole session if one server uses a transport that it does not support.
   const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
   const folder = { cwd: host.cwd, mcpServers: mcp_servers.filter((server) => !refused.includes(server)) };
   try {
@@ -70,7 +72,7 @@ export async function openSession(
   }
 }
 
-/** Notes what the agent announces. */
+/** Records what the agent announces. */
 function describe(made: Life, { label, command }: OpenOptions, { info, capabilities, can }: Announced): void {
   made.label = label ?? asText(info?.title) ?? asText(info?.name) ?? command;
   const prompts = asObject(capabilities.promptCapabilities);
@@ -101,7 +103,7 @@ async function begin(
   return { ...reply };
 }
 
-/** Emits a note once per session, which may be opened many times. */
+/** Emits a note that a server is not passed on. Only once per session, which may be opened many times. */
 function noteRefused(label: string, server: McpServer, { host, note }: OpenOptions): void {
   const title = `The MCP server ${server.name} is not handed over`;
   if (host.history().some((event) => "title" in event && event.title === title)) return;
@@ -109,7 +111,7 @@ function noteRefused(label: string, server: McpServer, { host, note }: OpenOptio
   note({ title, text: `${label} takes no MCP servers over ${kind}` });
 }
 
-/** Reopens the agent's earlier session. `undefined`: it could not be reopened, and a note was emitted. */
+/** Reopens the agent's earlier session; `undefined`: that failed, and a note was emitted. */
 async function reopen(
   made: Life,
   sessionId: string,
@@ -117,7 +119,7 @@ async function reopen(
   folder: Folder,
   { host, isOpenElsewhere, onReopen, note }: OpenOptions,
 ): Promise<JsonObject | undefined> {
-  // Opening a session starts a second process on it. The two would write to the same history.
+  // A second process on the same session would write to the same history.
   if (await isOpenElsewhere?.(sessionId)) {
     throw new StartFailure(
       `The session ${sessionId} of ${made.label} is open in another process. Close it there, then send the prompt again.`,
@@ -129,7 +131,7 @@ async function reopen(
     );
   }
   const methods = [
-    // `session/resume` does not repeat the history.
+    // `session/resume` is preferred because it does not repeat the history.
     ...(can.resume ? [ASKS.resumeSession] : []),
     ...(can.load ? [ASKS.loadSession] : []),
   ];
@@ -152,7 +154,7 @@ async function reopen(
   return undefined;
 }
 
-/** The agent's own id of this session, from the history. A fork has its parent's history but not its parent's session. */
+/** The agent's own id of this session, from the history. A fork must not use that of its parent, although it has its history. */
 function earlierSession(host: AgentHost): string | undefined {
   for (const event of host.history().toReversed()) {
     const marked = acpSessionOf(event);
@@ -182,8 +184,8 @@ export function modelOption(reply: JsonObject): string | undefined {
 }
 
 /**
- * The cost of the agent's current session in USD, as the sum of its steps. `undefined`: the session was opened with a past whose cost the
- * agent has not stated.
+ * The cost of the agent's current session in USD, as the sum of its steps; `undefined`: the session was imported with a history
+ * whose cost the agent did not report.
  */
 export function costOf(history: readonly HistoryEvent[]): number | undefined {
   let cost: number | undefined = 0;

@@ -12,21 +12,21 @@ import { ASKS } from "./methods.ts";
 import { createReplay } from "./replay.ts";
 import { sessionMark } from "./session-marker.ts";
 
-// Each of these starts the agent's program, asks, and ends it again. No session stays open.
+// Each of these functions starts the agent's program, sends its requests, and stops the program. No session stays open.
 
 /** How the agent's program is started. */
 export interface AcpProgram {
   command: string;
   args: readonly string[];
-  /** All of its environment. */
+  /** The program's complete environment. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The operator's name for the agent. */
+  /** The agent's name in the configuration. */
   label: string;
   /** The id of one of the logins that the agent offers. */
   auth_method?: string;
 }
 
-/** A session of the agent, as it lists it. */
+/** A session as listed by the agent. */
 export interface PastSession {
   /** The agent's own id of the session. */
   id: string;
@@ -51,8 +51,8 @@ export interface PastSessionsPage {
 }
 
 /**
- * `no_list`, `no_open`: the agent does not announce the method. `agent_failed`: it could not be started, ended, failed or did not
- * answer in time. The message names the remedy.
+ * `no_list`, `no_open`: the agent does not announce the method. `agent_failed`: it could not be started, exited, failed, or did
+ * not answer in time. The message contains the remedy.
  */
 export class PastSessionsFailure extends Error {
   readonly code: "no_list" | "no_open" | "agent_failed";
@@ -63,21 +63,21 @@ export class PastSessionsFailure extends Error {
   }
 }
 
-/** Time for an agent to start and to list its sessions, in milliseconds. */
+/** Time limit for an agent to start and list its sessions, in milliseconds. */
 const LIST_LIMIT_MS = 30_000;
-/** Time for an agent to start and to send a whole history. */
+/** Time limit for an agent to start and send a whole history, in milliseconds. */
 const OPEN_LIMIT_MS = 120_000;
-/** Time for an agent to close a session before its program is ended. */
+/** Time limit for an agent to close a session, in milliseconds. Then its program is stopped. */
 const CLOSE_LIMIT_MS = 1_000;
-/** Time for a program to exit after it closed its output. */
+/** Time limit for a program to exit after it has closed its output, in milliseconds. */
 const END_LIMIT_MS = 2_000;
-/** Pages are read until there are so many sessions. An agent's page may have any size. */
+/** Number of sessions after which no further page is requested. An agent's page may have any size. */
 const ENOUGH = 50;
 const MAX_PAGES = 20;
 
 /**
- * Lists sessions of the agent in its own order. Rejects with a `PastSessionsFailure`, also when the signal is aborted. `cwd`: only those of
- * that folder, an existing one, in which the program is started.
+ * Lists sessions of the agent in the agent's order. Rejects with a `PastSessionsFailure`, also if the signal is aborted. `cwd`:
+ * lists only the sessions of this folder, which must exist. The program is started in it, otherwise in `folder`.
  */
 export async function listPastSessions(
   program: AcpProgram,
@@ -124,21 +124,22 @@ function readSession(value: unknown): PastSession[] {
   return [{ id, cwd, ...(title !== undefined && { title }), ...(updated_at > 0 && { updated_at }) }];
 }
 
-/** A past session whose history is read. */
+/** A past session whose history is to be read. */
 export interface PastSessionToRead {
-  /** The agent's own id of it. */
+  /** The agent's own id of the session. */
   id: string;
   /** Absolute path of its folder. */
   cwd: string;
-  /** The session that continues it. */
+  /** The id of Verbatim's session that continues it. */
   session_id: string;
-  /** The past session is also read from the agent's files, where its messages are counted. */
+  /** Whether the past session is also read from the agent's files, so that its messages are already counted there. */
   is_inherited: boolean;
 }
 
 /**
- * Opens a past session and closes it again. Returns its history as frames of the session `session_id`, with a marker at the end from which
- * an agent of that session goes on. Rejects with a `PastSessionsFailure`. The caller makes sure that no other process has the session open.
+ * Opens a past session and closes it again. Returns its history as frames of the session `session_id`. They end with a marker
+ * that lets an agent of that session continue it. Rejects with a `PastSessionsFailure`. The caller must ensure that no other
+ * process has the session open.
  */
 export async function readPastSession(
   program: AcpProgram,
@@ -174,7 +175,7 @@ export async function readPastSession(
     }
     if (can.close) {
       const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
-      // A failure does not matter: the program is ended next.
+      // Ignore failures, because the program is stopped next.
       await request({ connection }, ASKS.closeSession, { sessionId: id }, limit).catch(() => {});
     }
     const version = asText(info?.version);
@@ -202,7 +203,7 @@ export async function readPastSession(
 }
 
 interface ConversationOptions {
-  /** What the agent is started for: "list its sessions". */
+  /** The purpose, for error messages: "list its sessions". */
   what: string;
   /** The folder in which the program is started. */
   cwd: string;
@@ -211,7 +212,7 @@ interface ConversationOptions {
   onUpdate?(params: JsonObject): void;
 }
 
-/** Starts the program, initializes it, logs in if a login is configured, and ends it after `use`. */
+/** Starts the program, initializes it, logs in if a login is configured, calls `use`, and stops the program. */
 async function withAgent<Result>(
   { command, args, env, label, auth_method }: AcpProgram,
   { what, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
@@ -260,7 +261,7 @@ async function withAgent<Result>(
   }
 }
 
-/** Nobody is asked, and nothing is shown, while no turn runs. */
+/** Outside of a turn, the user is not asked and nothing is shown. */
 const SILENT = {
   onUnknown() {},
   onNoise() {},

@@ -7,7 +7,7 @@ import { changesOf, contentText, createFacts } from "./tool-call.ts";
 
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
 
-/** The request for a `session/request_permission`: the agent's own options, and exactly what it announces to do. */
+/** The request to the user for a `session/request_permission`: the agent's own options, and exactly what it announces to do. */
 export function requestOf(
   params: JsonObject,
   call: { request_id: string; tool_call_id: string; tool_name: string },
@@ -33,13 +33,13 @@ function optionOf(value: unknown): RequestOption[] {
 }
 
 /**
- * What the user decides on: the shell command alone if its other arguments do not matter, the changes to files, or else all
- * arguments. Without arguments, the agent's description of the call.
+ * What the user decides about: only the shell command if the other arguments do not affect it, the changes to files, or otherwise
+ * all arguments. Without arguments, the agent's description of the call.
  */
 function subjectOf(toolCall: JsonObject): string {
   const facts = createFacts(asString(toolCall.toolCallId) ?? "", toolCall);
   const input = asObject(facts.rawInput);
-  // A list of arguments cannot be written as one line unambiguously.
+  // If `command` is a list, show all arguments: a list cannot be written unambiguously as one line.
   const command = asString(input?.command);
   if (input !== undefined && command !== undefined && isAllOf(input, command)) return command;
   const changes = changesOf(facts);
@@ -52,7 +52,7 @@ function subjectOf(toolCall: JsonObject): string {
   return [facts.title ?? "", contentText(facts), ...paths].filter((line) => line !== "").join("\n");
 }
 
-/** A diff and the files that it changes, which may differ from those that it names. */
+/** A diff with the paths in the arguments, which may differ from those in the diff. */
 function patchText({ diff, ...places }: JsonObject): string | undefined {
   const paths = Object.entries(places).map(([key, value]) => (PLACES.has(key) ? asString(value) : undefined));
   if (typeof diff !== "string" || paths.some((path) => path === undefined || /[\r\n]/.test(path)))
@@ -70,10 +70,10 @@ function isAllOf(input: JsonObject, command: string): boolean {
     return value === null || value === "" || (value === false && LATER.has(key));
   });
 }
-/** `false` is the normal case here. In any other field it may switch a safeguard off, so the field is shown. */
+/** Fields in which `false` is the normal case. In any other field `false` may disable a safeguard, so all arguments are shown. */
 const LATER = new Set(["run_in_background", "is_background"]);
 
-/** A change as the user reads it before allowing it. */
+/** A change to a file as shown to the user for approval. */
 function diffText({ path, change, hunks }: FileDiff): string {
   const heading = change === "create" ? `New file ${path}` : `Change ${path}`;
   return [heading, ...hunks.flatMap(({ lines }) => lines)].join("\n");

@@ -8,7 +8,7 @@ export interface PromptCapabilities {
   embeddedContext: boolean;
 }
 
-/** A prompt in the protocol's form, and a message about what the agent does not accept. */
+/** A prompt in the protocol's form, and messages about content that the agent does not accept. */
 export async function promptBlocks(
   parts: readonly Part[],
   can: PromptCapabilities,
@@ -53,7 +53,7 @@ export async function promptBlocks(
         } else left_out.push(`${name}, for the agent takes no attachments`);
         break;
       }
-      // Users do not write these.
+      // These never occur in prompts.
       case "thinking_text":
       case "thinking_signature":
       case "tool_call":

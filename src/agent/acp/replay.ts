@@ -6,20 +6,22 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../mod
 import { mediaPartOf } from "./tool-call.ts";
 import { createUpdateReader } from "./update-reader.ts";
 
-/** Turns the updates with which an agent repeats a session's history into the turns of that history. */
+/** Converts the updates with which an agent repeats a session's history into turns. */
 export interface Replay {
   /** The `update` of a `session/update`. */
   push(update: JsonObject): void;
   /**
-   * The frames of the whole history. `reply`: the result of `session/load`. `marker` is the last part of the last turn. If the
-   * agent sent nothing, it is a turn of its own.
+   * Returns the frames of the whole history. `reply`: the result of `session/load`. `marker` becomes the last part of the last
+   * turn, or a turn of its own if the agent sent nothing.
    */
   end(reply: unknown, marker: Extract<FrameBody, { type: "marker" }>): Frame[];
-  /** What the session has cost in USD, if the agent said so. */
+  /** The cost of the session in USD, if the agent reported it. */
   readonly cost: number | undefined;
 }
 
-/** Settings and offers as of now, which the next opening reports again. They are not part of the history. */
+/**
+ * Updates about the current settings, which are reported again when the session is opened next. They are not part of the history.
+ */
 const CURRENT = new Set(["available_commands_update", "current_mode_update", "config_option_update"]);
 
 interface ReplayedTurn {
@@ -30,8 +32,8 @@ interface ReplayedTurn {
 }
 
 /**
- * The protocol has neither turns nor times: a turn begins with a user's message, and a time is 0 (unknown) unless the update carries one.
- * `is_inherited`: the same session is also read from the agent's files, where its messages are counted.
+ * The protocol has neither turns nor times: a turn begins with a user's message, and a time is 0 (unknown) unless the update
+ * contains one. `is_inherited`: the same session is also read from the agent's files, so its messages are already counted there.
  */
 export function createReplay({
   session_id,
@@ -87,7 +89,7 @@ export function createReplay({
     current.prompt ??= { key, annotations, parts: [] };
     const { prompt } = current;
     const last = prompt.parts.at(-1);
-    // Chunks of one text. A block with other annotations is a text of its own.
+    // Join the chunks of a text. A block with other annotations is a separate text.
     if (last?.type === "text" && part.type === "text" && prompt.annotations === annotations)
       last.text += part.text;
     else prompt.parts.push(part);
@@ -114,7 +116,7 @@ export function createReplay({
         const { cost: price, ...rest } = update;
         const amount = asNumber(asObject(price)?.amount);
         if (amount !== undefined && asObject(price)?.currency === "USD") cost = amount;
-        // The cost of all turns is not that of the last one.
+        // Omit the cost from the update: it is that of all turns, not of the last one.
         put(...reader.push(rest));
       } else pushOther(update);
     },
@@ -127,7 +129,7 @@ export function createReplay({
   };
 }
 
-/** A block of a prompt. `undefined`: its kind is unknown. */
+/** A block of a prompt as a part; `undefined`: the kind of block is unknown. */
 function promptPart(content: unknown): Part | undefined {
   const block = asObject(content);
   const resource = asObject(block?.resource);

@@ -7,7 +7,7 @@ import { answerForm } from "./elicitation.ts";
 import { requestOf } from "./permission.ts";
 import { REFUSED } from "./update-calls.ts";
 
-/** Answers a form of the agent with what the user fills in. */
+/** Shows a form of the agent to the user and answers it with the user's input. */
 export async function askForm(
   driver: Driver,
   params: JsonObject,
@@ -31,7 +31,7 @@ export async function askForm(
   return response ?? { action: "cancel" };
 }
 
-/** Answers a permission request of the agent with what the user chooses. */
+/** Shows a permission request of the agent to the user and answers it with the user's choice. */
 export async function askPermission(
   driver: Driver,
   params: JsonObject,
@@ -66,12 +66,12 @@ export async function askPermission(
     const expired = unasked ?? "Nobody answered in time";
     reader.refuse(tool_call_id, isExpired ? expired : `${REFUSED} ${chosen.label}`);
   } else reader.allow(tool_call_id);
-  // A permission is on disk before its call can run.
+  // The permission must be on disk before the call can run.
   await host.stored();
   return { outcome: { outcome: "selected", optionId: chosen.id } };
 }
 
-/** Asks the user. Ends when the agent withdraws the request, or when the call or the turn ends. */
+/** Asks the user. The request is closed when the agent withdraws it, or when the call or the turn ends. */
 async function askUser(
   driver: Driver,
   tool_call_id: string | undefined,

@@ -3,7 +3,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 
 /** The settings of a session: its mode, its model, and the agent's other options. */
 export interface Settings {
-  /** The id of the option for the model, if the agent has one. */
+  /** The id of the option that sets the model, if the agent has one. */
   readonly model_option: string | undefined;
   /** Reads the reply to `session/new` or `session/load`. */
   pushSession(answer: unknown): void;
@@ -11,7 +11,7 @@ export interface Settings {
   push(update: JsonObject): void;
 }
 
-/** Agents report the same setting twice: as `modes` or `models`, and as options. Each change is emitted once. */
+/** Some agents report a setting twice: as `modes` or `models`, and as an option. Each change is emitted once. */
 export function createSettings(put: (body: FrameBody) => void, newId: () => string): Settings {
   const values = new Map<string, string>();
   const names = new Map<string, string>();

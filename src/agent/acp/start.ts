@@ -6,7 +6,7 @@ import { errorText, exitText } from "./failures.ts";
 import { costOf, isPast, type Life, modelOption, openSession, StartFailure } from "./open-session.ts";
 import { askForm, askPermission } from "./requests.ts";
 
-/** Time for a program to exit after it closed its output. */
+/** Time limit for a program to exit after it has closed its output, in milliseconds. */
 export const END_LIMIT_MS = 2_000;
 
 const same = (error: unknown): unknown => error;
@@ -53,7 +53,7 @@ export async function start(driver: Driver, signal: AbortSignal): Promise<Life> 
   }
 }
 
-/** What is done with the agent's messages. */
+/** Handles the agent's messages. */
 function listenerOf(driver: Driver): Listener {
   const { reader } = driver;
   return {

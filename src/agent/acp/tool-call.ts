@@ -3,10 +3,10 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { fileChange } from "../file-change.ts";
 
-/** The merged updates of one tool call. An update contains what changed; its arrays replace earlier ones. */
+/** The merged updates of a tool call. An update contains only what changed; its arrays replace earlier ones. */
 export interface CallFacts {
   readonly id: string;
-  /** The first title. Later titles describe what the call does, not which tool it is. */
+  /** The tool's name, possibly from the first title. Later titles describe the call, not the tool. */
   name: string;
   title?: string;
   kind?: string;
@@ -15,18 +15,18 @@ export interface CallFacts {
   locations: unknown[];
   rawInput?: unknown;
   rawOutput?: unknown;
-  /** The call of the sub-agent that made this call. */
+  /** The id of the call that started the sub-agent that made this call. */
   parent?: string;
 }
 
-/** For a call that is reported for the first time, also by an update. */
+/** Creates the facts of a call that is reported for the first time, possibly by an update. */
 export function createFacts(id: string, update: JsonObject): CallFacts {
   const facts: CallFacts = { id, name: nameOf(id, update), content: [], locations: [] };
   mergeFacts(facts, update);
   return facts;
 }
 
-/** Merges an update: omitted fields keep their values, and lists are always complete. */
+/** Merges an update. Omitted fields keep their values, and arrays are always complete. */
 export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   facts.title = asString(update.title) ?? facts.title ?? "";
   const kind = asString(update.kind);
@@ -37,7 +37,7 @@ export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   if (Array.isArray(update.locations)) facts.locations = update.locations;
   if (update.rawInput !== undefined && update.rawInput !== null) facts.rawInput = update.rawInput;
   if (update.rawOutput !== undefined && update.rawOutput !== null) facts.rawOutput = update.rawOutput;
-  // First reported by an update without a name.
+  // The call may have been reported first by an update without a name.
   if (facts.name === UNNAMED) facts.name = nameOf(facts.id, update);
   const meta = asObject(update._meta);
   const parent = asString(meta?.parentToolCallId);
@@ -59,13 +59,13 @@ function nameOf(id: string, update: JsonObject): string {
 }
 const UNNAMED = "tool";
 
-/** Whether arguments were reported: agents start calls with an empty object instead. */
+/** Whether arguments were reported. An empty object does not count, because agents send it when a call starts. */
 export function hasInput(rawInput: unknown): boolean {
   const object = asObject(rawInput);
   return object === undefined ? rawInput !== undefined && rawInput !== null : Object.keys(object).length > 0;
 }
 
-/** The arguments as the agent reports them. If it reports none, its description of the call. */
+/** The arguments as reported by the agent, otherwise its description of the call. */
 export function argumentsOf({ rawInput, title, locations }: CallFacts): string {
   if (rawInput !== undefined) return JSON.stringify(rawInput);
   return JSON.stringify({
@@ -74,7 +74,7 @@ export function argumentsOf({ rawInput, title, locations }: CallFacts): string {
   });
 }
 
-/** Whether the call starts a sub-agent, whose steps some agents report as their own. */
+/** Whether the call starts a sub-agent. Some agents report a sub-agent's steps as their own. */
 export function startsSubAgent({ rawInput, name }: CallFacts): boolean {
   const input = asObject(rawInput);
   if (asString(input?.prompt) === undefined) return false;
@@ -86,7 +86,7 @@ export function startsSubAgent({ rawInput, name }: CallFacts): boolean {
   );
 }
 
-/** The text of a call's content, for its live output and its result. */
+/** The text in a call's content. */
 export function contentText({ content }: Pick<CallFacts, "content">): string {
   const texts: string[] = [];
   for (const item of content) {
@@ -107,7 +107,7 @@ interface CallResult {
   raw_output?: unknown;
 }
 
-/** The output of a call so far. `rawOutput` is read if its content is empty. */
+/** The output of a call so far. `rawOutput` is used if the content has neither text nor diffs. */
 export function resultOf(facts: CallFacts): CallResult {
   const reported = contentText(facts);
   const output_text = reported === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : reported;
@@ -133,7 +133,7 @@ function rawText(raw: unknown): string {
   return JSON.stringify(raw);
 }
 
-/** `rawOutput` without the strings that are already in the text. `undefined`: nothing is left. */
+/** `rawOutput` without the strings that are already in the text; `undefined`: nothing remains. */
 function beyond(raw: unknown, shown: string): unknown {
   if (raw === undefined || raw === null) return undefined;
   if (typeof raw === "string") return shown.includes(raw.trim()) ? undefined : raw;
@@ -146,7 +146,7 @@ function beyond(raw: unknown, shown: string): unknown {
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** A content block as a media part. `undefined`: it is text or something else. */
+/** A content block as a media part; `undefined`: it is text or something else. */
 export function mediaPartOf(block: JsonObject | undefined): MediaPart | undefined {
   const mime = asString(block?.mimeType);
   const data = asString(block?.data);
@@ -197,12 +197,12 @@ function diffsOf({ content }: { content: readonly unknown[] }) {
     const after = asString(block?.newText);
     if (block?.type !== "diff" || path === undefined || after === undefined) return [];
     const change = fileChange(path, asString(block.oldText), after);
-    // Some agents send only the text around an edit, so its line numbers are unknown.
+    // Some agents send only the text around an edit, so line numbers are unknown.
     return [{ ...change, hunks: change.hunks.map((hunk) => ({ ...hunk, old_start: 0, new_start: 0 })) }];
   });
 }
 
-/** The changes in a call's content, for the user who decides about it. */
+/** The changes in a call's content, to be shown for approval. */
 export { diffsOf as changesOf };
 
 function extraOf(facts: CallFacts, output: string): UiExtra | undefined {
@@ -259,7 +259,7 @@ function commandOf(input: JsonObject | undefined): string | undefined {
   return undefined;
 }
 
-/** opencode: `metadata.exit`; Copilot: an item of `contents`; Qwen Code: a line of its report. */
+/** The exit code. opencode: `metadata.exit`; Copilot: an item of `contents`; Qwen Code: a line of its report. */
 function exitCodeOf(raw: JsonObject | undefined, output: string): number | undefined {
   const exit = asNumber(asObject(raw?.metadata)?.exit);
   if (exit !== undefined) return exit;
@@ -271,7 +271,7 @@ function exitCodeOf(raw: JsonObject | undefined, output: string): number | undef
   return reported === undefined ? undefined : Number(reported);
 }
 
-/** A to-do list as agents send it: `content` or `text` and a status. */
+/** Reads a to-do list as sent by agents: each item has `content` or `text`, and a status. */
 export function todosOf(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const todos: TodoItem[] = [];

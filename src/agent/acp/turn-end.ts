@@ -6,10 +6,10 @@ import { openCalls, settle, settleRefused } from "./update-calls.ts";
 import { endStep, flushAside, note, type UpdateState } from "./update-state.ts";
 import { usageOfAnswer } from "./usage.ts";
 
-/** Copilot's figures are sums over the life of its process. */
+/** Agents whose token counts are cumulative over the lifetime of their process. */
 const SUMS_USAGE = new Set(["Copilot"]);
 
-/** Ends a turn whose prompt was answered. */
+/** Ends a turn after the agent has replied to the prompt. */
 export function endTurn(state: UpdateState, answer: unknown): { stop_reason: StopReason; refusal: boolean } {
   const { writer } = state;
   settleRefused(state);
@@ -35,7 +35,7 @@ export function endTurn(state: UpdateState, answer: unknown): { stop_reason: Sto
   return { stop_reason, refusal };
 }
 
-/** Ends a turn that failed, with everything that is open. */
+/** Ends a failed turn and everything that is open in it. */
 export function failTurn(state: UpdateState, call_text: string): void {
   for (const call of openCalls(state)) {
     if (call.refused === undefined) settle(state, call, call_text);
@@ -45,7 +45,7 @@ export function failTurn(state: UpdateState, call_text: string): void {
   endStep(state, { stop_reason: "error" });
 }
 
-/** Ends a turn that was stopped. */
+/** Ends a turn that the user stopped. */
 export function interruptTurn(state: UpdateState, reason: string): void {
   const { writer } = state;
   for (const call of openCalls(state))
@@ -64,7 +64,7 @@ function closeTurn(state: UpdateState, status: TurnStatus): void {
     note(state, "note", "A summary that was not finished", { compactionId: id }, text);
   }
   state.compactions.clear();
-  // Call ids are kept for the life of the session. Their content is in the history.
+  // Calls are kept for the lifetime of the session, but without their content, which is in the history.
   for (const call of state.ofTurn) {
     const { facts } = call;
     facts.content = [];
@@ -76,7 +76,7 @@ function closeTurn(state: UpdateState, status: TurnStatus): void {
   state.inTurn = false;
 }
 
-/** The tokens and the cost of the turn, or what the agent's reply says about them. */
+/** The tokens of the turn as reported in the agent's reply, and its cost; `undefined`: neither is known. */
 function turnUsage(state: UpdateState, answer: unknown): Usage | undefined {
   const reported = usageOfAnswer(answer);
   const paid = state.cost.reported - state.cost.counted;

@@ -12,10 +12,10 @@ import {
 } from "./tool-call.ts";
 import { type Call, flushAside, putUnknown, skip, type UpdateState } from "./update-state.ts";
 
-/** Prefix of the reason if a person refused the call. Any other reason means that nobody could be asked. */
+/** Prefix of the reason if the user refused the call. Any other reason means that the user could not be asked. */
 export const REFUSED = "Refused:";
 
-/** Reads an update of a call. `isAnnounced`: it begins the call. */
+/** Reads an update of a call. `isAnnounced`: the update begins the call. */
 export function pushCall(state: UpdateState, update: JsonObject, isAnnounced: boolean): void {
   const id = asString(update.toolCallId);
   if (id === undefined) {
@@ -73,7 +73,7 @@ function showCall(state: UpdateState, call: Call): void {
   const isOver = status === "completed" || status === "failed";
   const isKnown = hasInput(facts.rawInput) || isOver || (status !== undefined && status !== "pending");
   if (isKnown) {
-    // For a call of an earlier turn only the shown input is known. An update without an input keeps it.
+    // For a call of an earlier turn, only the shown input is still known. Keep it if the update has none.
     const isKept = facts.rawInput === undefined && call.arguments_json !== "" && call.isForgotten === true;
     const arguments_json = isKept ? call.arguments_json : argumentsOf(facts);
     const isOther = arguments_json !== call.arguments_json || name !== call.shown_name;
@@ -131,7 +131,7 @@ function showCall(state: UpdateState, call: Call): void {
   if (result.ui_extra?.type === "todos" && !failed) putTodos(state, result.ui_extra.todos);
 }
 
-/** Agents send the whole output so far each time. Output that does not continue it is appended below. */
+/** Shows new output. Agents send the whole output so far each time; output that does not continue the last one is appended. */
 function growProgress(state: UpdateState, call: Call, text: string): void {
   const fresh = newProgress({ latest: call.output, shown: call.progress.length }, text);
   if (fresh === "") return;
@@ -145,7 +145,7 @@ function growProgress(state: UpdateState, call: Call, text: string): void {
   call.output = text;
 }
 
-/** Output that some agents stream separately from the call's content. */
+/** Shows output that some agents stream separately from the call's content. */
 function appendProgress(state: UpdateState, call: Call, text: string): void {
   if (text === "") return;
   state.writer.put({
@@ -162,7 +162,7 @@ export function putTodos(state: UpdateState, todos: NonNullable<ReturnType<typeo
   state.writer.put({ type: "todo.change", todos });
 }
 
-/** Ends a call whose end the agent did not report, with its output so far and the reason. */
+/** Ends a call whose end the agent did not report. The result contains the output so far and the reason. */
 export function settle(
   state: UpdateState,
   call: Call,
@@ -185,14 +185,14 @@ export function settle(
   });
 }
 
-/** An agent may not report the end of a refused call. */
+/** Ends refused calls, whose end an agent may not report. */
 export function settleRefused(state: UpdateState): void {
   for (const call of openCalls(state)) {
     if (call.refused !== undefined) settle(state, call, call.refused);
   }
 }
 
-/** The calls that have not ended. They can end while the list is read. */
+/** A copy of the list of open calls, which may be ended while iterating over it. */
 export function openCalls(state: UpdateState): Call[] {
   return [...state.open];
 }
@@ -202,7 +202,7 @@ function end(state: UpdateState, call: Call): void {
   state.open.delete(call);
 }
 
-/** A call that was not allowed to run. `why`: refused by a person, or nobody could be asked. */
+/** The outcome of a call that was not allowed to run. `why`: the reason, which tells whether the user refused it. */
 function refusalOf(why: string | undefined): CallOutcome {
   const isPersons = why?.startsWith(REFUSED) === true;
   return {
@@ -212,7 +212,7 @@ function refusalOf(why: string | undefined): CallOutcome {
   };
 }
 
-/** New output of a call's terminal, which agents stream in an extension of the protocol. */
+/** New output of a call's terminal, which some agents stream with an extension of the protocol. */
 export function terminalOutput(update: JsonObject): string | undefined {
   return asString(asObject(asObject(update._meta)?.terminal_output_delta)?.data);
 }
@@ -225,7 +225,7 @@ export function announceCall(
   const { writer } = state;
   const id = asString(toolCall.toolCallId) ?? state.newId();
   const known = state.calls.get(id);
-  // The description in a permission request is for the user. The call's own updates contain more.
+  // The content of a permission request is only a description for the user. The call's own updates contain more.
   const { rawInput, content, ...rest } = toolCall;
   const isNew = known === undefined || known.state === "ended";
   const fills = isNew || !hasInput(known.facts.rawInput);
@@ -233,7 +233,7 @@ export function announceCall(
     ...rest,
     ...(fills && rawInput !== undefined ? { rawInput } : {}),
     ...(isNew && content !== undefined ? { content } : {}),
-    // The agent knows the complete call: its input will not change.
+    // The agent sends the request only once the call is complete, so its input will not change.
     ...(isNew ? { status: "in_progress" } : { status: undefined }),
   };
   const call = callFor(state, id, update, isNew);

@@ -18,42 +18,46 @@ interface UpdateReaderOptions {
   now(): number;
 }
 
-/** Turns the updates of an agent (Agent Client Protocol) into frames. One reader per session. Pure except for random ids. */
+/**
+ * Converts the updates of an agent (Agent Client Protocol) into frames. One reader per session. Pure except for ids and times.
+ */
 export interface UpdateReader {
-  /** How often each of `SKIPPED` occurred. */
+  /** Number of skipped updates for each reason in `SKIPPED`. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
-  /** A prompt begins. `text`: the agent may echo it. Returns what was still buffered of the last turn. */
+  /** Begins a turn. `text`: the prompt, which the agent may echo. Returns the frames that are left of the last turn. */
   beginTurn(text: string): Frame[];
-  /** The `update` of a `session/update`. */
+  /** Reads the `update` of a `session/update`. */
   push(update: unknown): Frame[];
   /** Whether text from after the turn is buffered for `flushLate`. */
   readonly hasLate: boolean;
-  /** The text that arrived after the turn since the last call. */
+  /** Returns the buffered text that arrived after the turn. */
   flushLate(): Frame[];
-  /** A line that is not a message, or a notification with an unknown name. */
+  /** Reads a line that is not a message, or a notification with an unknown name. */
   pushUnknown(raw: unknown, title: string, error?: string): Frame[];
   skip(why: Skipped): void;
-  /** A session was opened. `counted`: its cost so far in USD; `undefined`: not known, so that the first stated sum is the cost so far. */
+  /**
+   * Called when a session was opened. `counted`: its cost so far in USD; `undefined`: unknown, so it is the first reported sum.
+   */
   beginSession(counted: number | undefined): void;
   /** Reads the reply to `session/new` or `session/load`: the model, the mode, the options. */
   pushSession(answer: unknown): Frame[];
-  /** Ends the open text: text after a question comes after it in the transcript. */
+  /** Ends the open text, so that further text is placed after a request in the transcript. */
   endText(): Frame[];
-  /** The call of a permission request, which some agents announce only by the request. Returns its id and name. */
+  /** Reads the call of a permission request. Some agents announce a call only by such a request. Returns its id and name. */
   announce(toolCall: JsonObject): { frames: Frame[]; tool_call_id: string; tool_name: string };
-  /** The call of a permission request was allowed. */
+  /** Records that the call of a permission request was allowed. */
   allow(tool_call_id: string): void;
-  /** The call was not allowed, or its agent no longer waits. Whatever it reports now, it did not run. */
+  /** Records that the call was not allowed, or that its agent no longer waits. If it fails now, it was refused. */
   refuse(tool_call_id: string, reason: string): void;
-  /** Whether the call has ended, so that no permission is needed. */
+  /** Whether the call has ended, so that no permission is needed any more. */
   hasEnded(tool_call_id: string): boolean;
-  /** From now on, what ends counts as stopped. */
+  /** From now on, calls that end count as stopped by the user. */
   beginCancel(): void;
-  /** The prompt was answered. */
+  /** Ends the turn after the agent has replied to the prompt. `answer`: the reply. */
   endTurn(answer: unknown): { frames: Frame[]; stop_reason: StopReason; refusal: boolean };
-  /** The prompt failed, or the agent exited. Ends everything that is open. */
+  /** Ends everything that is open after the prompt failed or the agent exited. */
   fail(call_text: string): Frame[];
-  /** The turn was stopped; the last frame is the interrupt. */
+  /** Ends the turn after the user stopped it. The last frame is the interrupt. */
   interrupt(reason: string): Frame[];
 }
 

@@ -5,7 +5,7 @@ import type { LateText } from "./late-text.ts";
 import type { Settings } from "./settings.ts";
 import type { CallFacts } from "./tool-call.ts";
 
-/** Updates without a frame, and why. Every other update has one. */
+/** The reasons for skipping an update. Every update that is not skipped becomes a frame. */
 export const SKIPPED = {
   empty_chunk: "a chunk without text",
   usage_chunk: "a step's tokens, which its end says",
@@ -18,7 +18,7 @@ export const SKIPPED = {
   compaction_running: "a compaction that has not ended",
   not_offered: "a request for what was not offered; it was answered so",
 } as const;
-/** Why an update has no frame. */
+/** Why an update was skipped. */
 export type Skipped = keyof typeof SKIPPED;
 
 /** A call of the agent. */
@@ -26,29 +26,29 @@ export interface Call {
   readonly facts: CallFacts;
   state: "new" | "started" | "called" | "ended";
   arguments_json: string;
-  /** The name under which it was shown. */
+  /** The name under which the call was shown. */
   shown_name?: string;
-  /** All output that was shown so far. */
+  /** All output that has been shown so far. */
   progress: string;
-  /** The output as the agent sent it last. */
+  /** The output in the agent's last update. */
   output: string;
   metadata: string;
   refused?: string;
-  /** The user is asked whether it may run. It has not started. */
+  /** Whether the user is being asked whether the call may run, so that it has not started. */
   isAsked: boolean;
-  /** Its turn is over: its content is only in the history. */
+  /** Whether the call's turn has ended, so that its content is only in the history. */
   isForgotten?: boolean;
-  /** It belongs to the open message. The next step can begin after its end. */
+  /** Whether the agent itself made the call, not a sub-agent. Only then does the next step begin after its end. */
   readonly counts: boolean;
 }
 
-/** What the updates of a session have told so far, and where its frames go. */
+/** The state of a session according to its updates so far, and the writer of its frames. */
 export interface UpdateState {
   readonly writer: FrameWriter;
   newId(): string;
   readonly skipped: Partial<Record<Skipped, number>>;
   readonly calls: Map<string, Call>;
-  /** The calls that have not ended. Few, however long the session is. */
+  /** The calls that have not ended. There are few of them, regardless of the length of the session. */
   readonly open: Set<Call>;
   ofTurn: Call[];
   inTurn: boolean;
@@ -56,35 +56,37 @@ export interface UpdateState {
   readonly late: LateText;
   /** How the last turn ended. */
   ended: TurnStatus;
-  /** Something was opened in a turn that had ended. The turn is running until that ends. */
+  /** Whether something was opened in an ended turn, which is running again until that ends. */
   isReopened: boolean;
-  /** Output of unannounced calls after the turn, by call id. */
+  /** Output of unannounced calls that arrived after the turn, by call id. */
   readonly strays: Map<string, { part_id: string; text: string }>;
   cancelling: boolean;
   /** The prompt, which the agent may echo. */
   echo: string;
-  /** Of the open message. */
+  /** State of the open message. */
   step: { had_calls: boolean; text_key?: string; thought_key?: string; usage?: Usage };
-  /** Some agents give each thought an id of its own. A thought's id identifies the message only if its text has the same id. */
+  /** Whether thoughts have the id of their message, known once a text has the id of a thought. Some agents use separate ids. */
   thoughts_name_messages: boolean;
-  /** Text of sub-agents since the last update of another kind. It is mixed and belongs to no part. */
+  /**
+   * Text of sub-agents since the last update of another kind. Texts of several sub-agents are interleaved, so it is not a part.
+   */
   aside: { thinking: string; text: string } | undefined;
   readonly compactions: Map<string, string>;
   commands: string;
   plan: string;
-  /** The session's cost in USD as last reported by the agent, and the share that steps already have. */
+  /** The session's cost in USD as last reported by the agent, and how much of it was already attributed to steps. */
   cost: { reported: number; counted: number; is_unknown?: boolean };
-  /** The usage in the agent's last answer, from which the next one counts on. */
+  /** The cumulative usage in the agent's last reply, to be subtracted from that in the next one. */
   summed: Usage | undefined;
   agent_name: string;
 }
 
-/** Counts an update without a frame. */
+/** Counts a skipped update. */
 export function skip(state: UpdateState, why: Skipped): void {
   state.skipped[why] = (state.skipped[why] ?? 0) + 1;
 }
 
-/** Shows the text of sub-agents since the last update of another kind. */
+/** Emits the text of sub-agents since the last update of another kind. */
 export function flushAside(state: UpdateState): void {
   const { writer } = state;
   if (state.aside === undefined) return;
@@ -101,7 +103,7 @@ export function flushAside(state: UpdateState): void {
   });
 }
 
-/** Shows an update that is not known. It does not split the agent's text: a continued text grows where it began. */
+/** Emits an unknown update. It does not end the open text, which continues to grow at its position. */
 export function putUnknown(state: UpdateState, raw: unknown, title: string, error?: string): void {
   flushAside(state);
   state.writer.put({

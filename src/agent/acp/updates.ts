@@ -94,7 +94,7 @@ function readUsage(state: UpdateState, update: JsonObject): void {
   const price = asObject(update.cost);
   const amount = asNumber(price?.amount);
   if (amount !== undefined && price?.currency === "USD") {
-    // A lower sum than before means that it counts from the start of the agent's process, not of the session.
+    // A lower sum than before means that the agent counts from the start of its process, not of the session.
     if (amount < state.cost.counted) state.cost.counted = 0;
     if (state.cost.is_unknown) state.cost = { reported: amount, counted: amount };
     state.cost.reported = amount;
@@ -185,8 +185,8 @@ function pushChunk(state: UpdateState, kind: "text" | "thinking", update: JsonOb
 }
 
 /**
- * The protocol has no steps. A new one begins when the agent sends content after every call of the last message has ended,
- * after that message's usage was reported, or with another message id.
+ * Begins a step if necessary, because the protocol has no steps. A new one begins when the agent sends content after all calls of
+ * the last message have ended, after the usage of that message was reported, or with another message id.
  */
 function beginStep(state: UpdateState, text_key?: string): void {
   const { writer } = state;

@@ -2,8 +2,8 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject } from "../../model/narrow.ts";
 
 /**
- * Token counts of an agent, from the reply to a prompt or (Qwen Code) after each model call. Verbatim does not count cached
- * tokens as input. The agent's total shows whether the agent does. `undefined`: it reports none.
+ * Token counts of an agent, from the reply to a prompt or (Qwen Code) after each model call; `undefined`: there are none.
+ * Verbatim does not count cached tokens as input. Whether the agent does is inferred from its total.
  */
 export function usageOf(value: unknown): Usage | undefined {
   const reported = asObject(value);
@@ -25,7 +25,7 @@ export function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Usage in the reply to a prompt. Gemini CLI puts it into `_meta`. */
+/** The usage in the reply to a prompt. Gemini CLI puts it into `_meta`. */
 export function usageOfAnswer(answer: unknown): Usage | undefined {
   const reported = asObject(answer);
   return (

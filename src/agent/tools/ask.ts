@@ -19,7 +19,7 @@ const input = z.object({
 });
 type AskInput = z.infer<typeof input>;
 
-/** Asks the user, and waits. */
+/** Asks the user a question and waits for the answer. */
 export function createAskTool(): Tool {
   return {
     definition: {
@@ -44,7 +44,7 @@ async function ask(
   { host, message_id, call_id, signal }: ToolContext,
 ): Promise<ToolOutput> {
   const request: Request = {
-    // Derived from the call: a restarted daemon asks the same question again, not another one.
+    // Derived from the call, so that a restarted daemon reopens the same request instead of creating another one.
     request_id: uuidFrom(host.session_id, `question ${message_id} ${call_id}`),
     kind: "question",
     title: question,

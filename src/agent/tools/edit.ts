@@ -35,7 +35,7 @@ export function createEditTool(): Tool {
       requireWellFormed(read.old_text, "old_text");
       requireWellFormed(read.new_text, "new_text");
       const place = locate(host, read.path);
-      // The lengths come first, so that no text can be mistaken for the separator line.
+      // The lengths precede the texts, so that no part of a text can be mistaken for the separator line.
       const { old_text, new_text, replace_all = false } = read;
       return {
         subject: `edit ${JSON.stringify(named(place))}: replace ${replace_all ? "every occurrence" : "the one occurrence"} of these ${Buffer.byteLength(old_text)} bytes:\n${old_text}\nwith these ${Buffer.byteLength(new_text)} bytes:\n${new_text}`,
@@ -70,7 +70,7 @@ async function edit(place: Place, { old_text, new_text, replace_all }: EditInput
   }
 }
 
-/** A possible reason why a text is not found. */
+/** A possible reason why `old_text` is not found, as a hint for the model. */
 function hint(text: string, old_text: string): string {
   if (text.includes("\r\n") && text.replaceAll("\r\n", "\n").includes(old_text.replaceAll("\r\n", "\n")))
     return " The file's lines end with \\r\\n, and old_text's do not.";

@@ -17,7 +17,7 @@ const input = z.object({
 const LIMIT = 1_000;
 
 interface GlobOptions {
-  /** The rules about which files it may list. */
+  /** The current rules, which determine the files that may be listed. */
   rules: () => readonly PermissionRule[];
 }
 

@@ -31,11 +31,11 @@ const DEFAULT_LIMIT = 200;
 const FILE_LIMIT = 16 * 1024 ** 2;
 /** Maximum number of bytes read per search. */
 const TOTAL_LIMIT = 2 * 1024 ** 3;
-/** Time limit of a search, in milliseconds. It then returns what it has found. */
+/** Time limit of a search, in milliseconds, after which it returns what it has found. */
 const TIME_LIMIT = 30_000;
 
 interface GrepOptions {
-  /** The rules about which files' lines it may show. */
+  /** The current rules, which determine the files whose lines may be shown. */
   rules: () => readonly PermissionRule[];
   /** Maximum time of the pattern per file, in milliseconds. */
   pattern_time_ms?: number;
@@ -93,7 +93,7 @@ async function search(
   try {
     for await (const file of filesOf(place, either, (why) => notes.add(why))) {
       if (!glob(file.below)) continue;
-      // The search must not show what `read` could not.
+      // The search must not show what `read` may not.
       if (!mayShow(rules, own, ["grep", "read"], file.path)) {
         left_out++;
         continue;
@@ -141,7 +141,7 @@ async function* filesOf(place: Place, signal: AbortSignal, onCut: (why: string) 
     yield* walkFiles(place, { signal, onCut });
   } catch (error) {
     if (!(error instanceof PathError) || place.relative === "") throw error;
-    // Throws a proper error if it is not a file either.
+    // Throws a more specific error if the path is not a file either.
     await (await openFile(place)).close();
     yield {
       path: place.relative,

@@ -14,7 +14,7 @@ import { createWriteTool } from "./write.ts";
 export interface ToolsOptions {
   /** The daemon's environment. Commands get it without the keys of model providers. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The current rules, for what tools find while running: files, redirects, private addresses. */
+  /** The current rules, for what tools encounter while running: files, redirects, private addresses. */
   rules?: () => readonly PermissionRule[];
 }
 

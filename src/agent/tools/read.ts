@@ -16,7 +16,7 @@ const input = z.object({
 });
 
 const DEFAULT_LINES = 2_000;
-/** Maximum length of a line, in UTF-16 code units. */
+/** Maximum length of a line in the result, in UTF-16 code units. */
 const LINE_LIMIT = 2_000;
 const TEXT_LIMIT = 200_000;
 /** Maximum number of bytes that are read to find or count lines. */
@@ -42,7 +42,7 @@ export function createReadTool(): Tool {
       const lines = offset === 1 && limit === DEFAULT_LINES ? "" : `, ${limit} lines from ${offset}`;
       return {
         subject: `read ${shown}${lines}`,
-        // Rules about the session's folder do not apply to stored outputs, which have absolute paths.
+        // Stored outputs have absolute paths, so that rules about the session's folder do not apply to them.
         target: shown,
         run: (context) => readPlace(place, path, Math.floor(offset), Math.floor(limit), context),
       };
@@ -128,7 +128,7 @@ async function readLines(
       const end = text.indexOf("\n", from);
       const piece = text.slice(from, end < 0 ? text.length : end);
       current_length += piece.length;
-      // Do not keep a line of a gigabyte in memory to truncate it.
+      // Do not buffer more of a line than is needed to truncate it: a line can be gigabytes long.
       if (current.length <= LINE_LIMIT) current += piece.slice(0, LINE_LIMIT + 1);
       if (end < 0) return;
       endLine();

@@ -11,7 +11,7 @@ import { createOutputFile, keptFields, type TruncatedOutput } from "../truncated
 
 const DEFAULT_LIMIT = 120_000;
 const MAX_TIME_LIMIT = 1_800_000;
-/** Maximum length of an argument on Linux (MAX_ARG_STRLEN), including the final NUL. */
+/** Maximum length of an argument on Linux (MAX_ARG_STRLEN) without the terminating NUL, in bytes. */
 const MAX_COMMAND_BYTES = 131_071;
 
 const input = z.object({
@@ -28,15 +28,15 @@ const input = z.object({
 interface ShellOptions {
   /** The daemon's environment. Commands get it without keys (see `commandEnvironment`). */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Must accept `-c -- COMMAND`, as every POSIX shell does. */
+  /** The shell. It must accept `-c -- COMMAND`, as every POSIX shell does. */
   shell?: string;
-  /** A command with a longer output is killed before it fills the disk. Bytes. */
+  /** Maximum size of the output, in bytes. A command that exceeds it is killed, so that it does not fill the disk. */
   max_output_bytes?: number;
-  /** Time for a stopped command to end by itself, in milliseconds. */
+  /** Grace period for a stopped command to end by itself, in milliseconds. */
   grace_ms?: number;
 }
 
-/** Runs a command in the session's folder, byte for byte as shown. */
+/** Runs a command in the session's folder, exactly as it was shown. */
 export function createShellTool(options: ShellOptions): Tool {
   const settings = {
     shell: "/bin/sh",
@@ -88,7 +88,7 @@ async function runCommand(
   const mark = `${markOf(host.session_id, context.call_id)}${randomUUID()}`;
   const started = performance.now();
 
-  /** The reason for killing the command. */
+  /** Why the command was killed, if it was. */
   let reason: string | undefined;
   let ending: Promise<void> | undefined;
   let leader: number | undefined;
@@ -108,7 +108,7 @@ async function runCommand(
       stdio: ["ignore", pipe.input, pipe.input],
     });
   } catch (error) {
-    // The command and environment together may exceed the system's limit.
+    // For example, the command and the environment together may exceed the system's limit.
     pipe.closeInput();
     pipe.output.destroy();
     return stopped(command, host, `Could not be started: ${messageOf(error)}`);
@@ -142,14 +142,14 @@ async function runCommand(
   clearTimeout(timer);
   // Background processes must not outlive the call unnoticed.
   if (leader !== undefined) await (ending ?? endGroup(leader, { grace_ms }));
-  // Do not wait for processes with a session of their own that still write, but for pending disk writes.
+  // Wait for pending disk writes, but not for processes in other sessions that still write output.
   const late = setInterval(() => {
     if (!pipe.output.isPaused()) pipe.output.destroy();
   }, 1_000);
   await read;
   clearInterval(late);
   signal.removeEventListener("abort", abort);
-  // The call may have been stopped while background processes were being killed.
+  // The call may have been stopped while background processes were being ended.
   await ending;
   const duration_ms = Math.round(performance.now() - started);
 

@@ -60,7 +60,7 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
   const { outcome, text, is_earlier, tokens, tool_calls, duration_ms, session_id } = report;
   const said = await truncateText(text, host, call_id);
   const end = {
-    // An earlier text may be its report, or something that turned out to be wrong later.
+    // An earlier text may be the report, but it may also be something that turned out to be wrong later.
     completed: is_earlier ? "[This is an earlier text of the sub-agent. It ended without a final one.]" : "",
     failed: "[The sub-agent failed.]",
     interrupted: "[The sub-agent was stopped.]",

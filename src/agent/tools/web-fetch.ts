@@ -13,22 +13,22 @@ import { keptFields, truncateText } from "../truncated-output.ts";
 
 const input = z.object({ url: z.string().describe("URL of the page, http or https.") });
 
-/** Maximum size of a decompressed page, in bytes. */
+/** Maximum size of a page after decompression, in bytes. */
 const SIZE_LIMIT = 5 * 1024 ** 2;
 const TIME_LIMIT = 30_000;
 const REDIRECT_LIMIT = 5;
 
 interface WebFetchOptions {
-  /** The rules about redirect targets and private addresses. */
+  /** The current rules, for redirect targets and private addresses. */
   rules: () => readonly PermissionRule[];
   /** Time limit of a whole fetch, in milliseconds. */
   time_limit_ms?: number;
 }
 
 /**
- * Fetches a page with GET, without cookies, keys or a `Referer`. It only connects to the public internet: the address is checked
- * when the connection is made, so that DNS rebinding does not work. Private addresses and names (this machine, its network) need
- * a rule that names them (`allowsPrivateHost`).
+ * Fetches a page with GET, without cookies, keys or a `Referer`. Connects only to the public internet: the address is checked
+ * when the connection is made, which prevents DNS rebinding. Private addresses and names (this machine, its network) need a rule
+ * that names them (`allowsPrivateHost`).
  */
 export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFetchOptions): Tool {
   return {
@@ -47,7 +47,7 @@ export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFet
       if (!URL.canParse(asked)) throw new ToolInputError(`${asked} is not a URL.`);
       const url = new URL(asked);
       url.hash = "";
-      // An empty query is not sent.
+      // Assigning "" removes the `?` of an empty query.
       if (url.search === "") url.search = "";
       const problem = problemWith(url, rules());
       if (problem !== undefined) throw new ToolInputError(problem);
@@ -67,7 +67,7 @@ function problemWith(url: URL, rules: readonly PermissionRule[]): string | undef
   if (url.username !== "" || url.password !== "")
     return "URLs with a user name or password cannot be fetched.";
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // Private names are checked before resolving them, so that the user is not asked about a fetch that could never run.
+  // Private names are checked before they are resolved, so that the user is not asked about a fetch that could never run.
   const isPrivate = isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host);
   if (isPrivate && !allowsPrivateHost(rules, url.href)) return notPublic(host, host);
   return undefined;
@@ -154,8 +154,8 @@ function redirectOf({ statusCode = 0, headers }: IncomingMessage, url: URL): URL
 }
 
 /**
- * Whether both have the same host and port, or the same host with a change from http to https on default ports. The user who
- * allowed one also means the other.
+ * Whether both URLs have the same host and port, or the same host with a change from http to https on default ports. Permission
+ * for one then covers the other.
  */
 function isSameSite(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
@@ -175,7 +175,7 @@ function get(url: URL, allow_private: boolean, signal: AbortSignal): Promise<Inc
       url,
       {
         method: "GET",
-        // A new connection: one that is kept alive may have been made to another address.
+        // Always use a new connection, because the address of a kept-alive connection would not be checked.
         agent: false,
         signal,
         lookup: checkedLookup(allow_private),
@@ -236,7 +236,7 @@ async function readBody(
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // The stream contains bytes, although its type is not specific.
+    // The cast is needed because the stream's type does not say that its chunks are bytes.
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       const left = SIZE_LIMIT - length;
       chunks.push(chunk.subarray(0, left));

@@ -13,7 +13,7 @@ import { createStreamDecoder, type WireReader } from "../stream-decoder.ts";
 
 /**
  * Decodes the stream of the Anthropic Messages API, version 2023-06-01: `message_start`, blocks by index (start, deltas, stop),
- * `message_delta` with the stop reason and the usage so far, `message_stop`; `ping` and `error` at any time.
+ * `message_delta` with the stop reason and the usage so far, `message_stop`. `ping` and `error` can occur at any time.
  */
 export function createAnthropicDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readAnthropic);
@@ -23,9 +23,9 @@ type Block =
   | { type: "text"; text: GrowingText }
   | { type: "thinking"; thought: GrowingThought; signature: string }
   | { type: "tool_use"; call: GrowingCall; input: JsonObject | undefined }
-  /** A block of unknown type or run by the provider. Its deltas are merged into it. */
+  /** A block of an unknown type, or of a tool that the provider runs. Its deltas are merged into it. */
   | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string }
-  /** Deltas for a block that was never started and whose type is unclear, such as a call without a tool name. */
+  /** Deltas of a block that was never started and whose type is unclear, such as a call without a tool name. */
   | { type: "stray"; place: Place; deltas: JsonObject[] };
 
 /** A message that is being received. */
@@ -89,7 +89,7 @@ function readEvent(reply: Reply, value: unknown, event: string | undefined): voi
     case "ping":
       return;
     default: {
-      // Compatible servers send errors without a type, or identify them by the event's name only.
+      // Some compatible servers send errors without a type, or identify them only by the name of the event.
       if (data.type !== "error" && event !== "error" && data.error === undefined) return;
       const failure = streamFailure(value);
       reply.writer.fail(
@@ -208,7 +208,7 @@ function stopBlock(reply: Reply, index: number): void {
       return;
     case "tool_use": {
       const { call, input } = block;
-      // Compatible servers send the input at the start and no deltas.
+      // Some compatible servers send the complete input at the start and no deltas.
       const isWhole = call.arguments_json === "" && input !== undefined && Object.keys(input).length > 0;
       call.close(isWhole ? JSON.stringify(input) : undefined);
       return;
@@ -226,7 +226,7 @@ function stopBlock(reply: Reply, index: number): void {
   }
 }
 
-/** Ends a block that was never closed: a call stays open, a thought unsigned, others keep what was received. */
+/** Ends a block that was never closed: a call stays open, a thought stays unsigned, and other blocks keep what was received. */
 function abandonBlock(reply: Reply, index: number): void {
   const { blocks, writer } = reply;
   const block = blocks.get(index);
@@ -303,7 +303,7 @@ function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block
   writer.unknown(place, block, title);
 }
 
-/** Adds a stray block for display only. It is never sent back, because it is not a block that the provider would accept. */
+/** Adds a stray block for display only. It is never sent back, because the provider would not accept it. */
 function endStray(writer: MessageWriter, { place, deltas }: Extract<Block, { type: "stray" }>): void {
   const json = deltas.map(({ partial_json }) => asString(partial_json) ?? "").join("");
   const isInput = deltas.every(({ type }) => type === "input_json_delta");
@@ -353,7 +353,7 @@ function reportedUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
-/** With rounds of the provider's own tools, the input is a sum: only the last round shows the size of the context. */
+/** The size of the context. If the provider ran its own tools, the reported input is a sum, so that of the last round is used. */
 function contextTokens(usage: JsonObject): number | undefined {
   const rounds = (asList(usage.iterations) ?? []).map((round) => asObject(round) ?? {});
   const last = rounds.findLast(({ type }) => type === undefined || type === "message");

@@ -57,7 +57,7 @@ export function encodeAnthropic(call: ModelCall, provider: string, endpoint: End
   };
 }
 
-/** Sorted, so that equal tools give equal bytes. A history with calls needs tools even if none are offered. */
+/** Tools are sorted so that equal tools result in equal bytes. A history with calls requires tools even if none are offered. */
 function toolFields(tools: readonly ToolDefinition[], messages: readonly NormalMessage[]): Block {
   if (tools.length === 0) {
     const names = new Set(
@@ -99,7 +99,7 @@ function thinkingFields(
       return { fields: { thinking: { type: "adaptive" }, output_config: { effort } } };
     case "budget": {
       const budget_tokens = Math.min(BUDGETS[effort], max_tokens - 1);
-      // A tool loop that began without a thought cannot continue with one.
+      // A tool loop that began without thinking cannot continue with it.
       if (budget_tokens < SMALLEST_BUDGET || goesOnWithoutThought(messages)) return { fields: {} };
       const fields = { thinking: { type: "enabled", budget_tokens } };
       return tools.length === 0 ? { fields } : { fields, beta: "interleaved-thinking-2025-05-14" };
@@ -115,7 +115,7 @@ function goesOnWithoutThought(messages: readonly NormalMessage[]): boolean {
   return last?.parts[0]?.type !== "thinking_text";
 }
 
-/** Merges consecutive messages of one role: the results of a batch and the following user messages become one. */
+/** Merges consecutive messages with the same role, so that the results of a batch and the following user messages become one. */
 function sentMessages(messages: readonly NormalMessage[]): Sent[] {
   const sent: Sent[] = [];
   const put = (role: Sent["role"], content: Block[]): void => {
@@ -144,7 +144,7 @@ function sentMessages(messages: readonly NormalMessage[]): Sent[] {
     }
   }
   const last = messages.at(-1);
-  // A final assistant message would be continued as the beginning of the answer, which is only right if the provider paused it.
+  // The model would continue a final assistant message, which is only right if the provider paused it.
   if (last?.role === "assistant" && last.message.stop_reason_raw !== "pause_turn") {
     put("user", [{ type: "text", text: "Continue." }]);
   }
@@ -167,7 +167,7 @@ function imageBlock(image: SentImage): Block {
 
 function resultBlock({ call_id, status, text, images }: NormalResult): Block {
   const isFailure = status !== "success";
-  // Failed results must not contain images: these follow the results.
+  // Failed results must not contain images, so their images follow the results.
   const shown = isFailure ? [] : images.map(imageBlock);
   return {
     type: "tool_result",
@@ -198,7 +198,7 @@ function assistantBlocks(part: NormalPart, at: number, { parts }: NormalAssistan
           : { type: "thinking", thinking: part.text, signature: proof.signature },
       ];
     }
-    // Sent with its thought.
+    // Sent together with its thought.
     case "thinking_signature":
       return [];
     case "tool_call":
@@ -220,7 +220,7 @@ function assistantBlocks(part: NormalPart, at: number, { parts }: NormalAssistan
   }
 }
 
-/** Always an object: other values are wrapped. Invalid JSON is described in the call's result. */
+/** The input of a call, which must be an object: other values are wrapped. Invalid JSON is explained in the call's result. */
 function inputOf(arguments_json: string): unknown {
   const parsed = parseJson(arguments_json);
   if (parsed === undefined) return {};
@@ -228,7 +228,7 @@ function inputOf(arguments_json: string): unknown {
   return asObject(value) ?? { value };
 }
 
-/** Two cache breakpoints: the end of the last user message and of the one before it. */
+/** Sets two cache breakpoints: at the ends of the last two user messages. */
 function markForCache(sent: readonly Sent[]): void {
   const users = sent.filter(({ role }) => role === "user");
   for (const { content } of users.slice(-2)) {

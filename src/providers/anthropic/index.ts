@@ -2,7 +2,7 @@ import type { ApiProtocol } from "../provider.ts";
 import { createAnthropicDecoder } from "./decode.ts";
 import { encodeAnthropic } from "./encode.ts";
 
-/** Anthropic's Messages API (`POST /v1/messages`), also of compatible servers. */
+/** The Messages API (`POST /v1/messages`) of Anthropic and compatible servers. */
 export const anthropicMessages: ApiProtocol = {
   wire: "anthropic-messages",
   encode: encodeAnthropic,

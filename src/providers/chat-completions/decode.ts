@@ -22,13 +22,13 @@ type Current =
 const STOPS = new Set(["stop", "end", "eos", "end_turn", "tool_calls", "function_call", "tool_use"]);
 const LENGTHS = new Set(["length", "max_tokens", "model_context_window_exceeded", "model_length"]);
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received: its functions are short
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received; its functions are short
 function createChatReader(writer: MessageWriter, profile: ChatProfile): WireReader {
   let response_id: string | undefined;
   let model: string | undefined;
   let finish_reason: string | undefined;
   let stop_details: JsonObject | undefined;
-  /** A sign of the end from a server that sends no finish reason. */
+  /** Whether a server that sends no finish reason has signalled the end in another way. */
   let isDone = false;
   let isOver = false;
   let current: Current | undefined;
@@ -37,7 +37,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   const splitter = profile.think_tags === "none" ? undefined : createTagSplitter(profile.think_tags);
 
   const closeCurrent = (): void => {
-    // A thought without text is marked as hidden when it ends, so end it before the next part.
+    // A thought without text is shown as hidden only when it ends, so end it before the next part begins.
     current?.growing.end();
     current = undefined;
   };
@@ -86,7 +86,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     if (change.text !== "") thoughts.set(entry, addThinking(change.text, entry, named));
     const proof = type === "reasoning.encrypted" ? details.contentOf(entry) : asNonEmpty(merged.signature);
     if (proof === undefined || proof === "") return;
-    // Belongs to its entry, even if other parts came in between.
+    // A signature belongs to its entry, even if other parts were received in between.
     const thought = thoughts.get(entry) ?? addThinking("", entry, named);
     thoughts.set(entry, thought);
     thought.sign({ signature: proof, format: details.formatOf(entry) ?? "unknown", ...named });
@@ -95,7 +95,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   const addReasoning = (delta: JsonObject): void => {
     const fragments = asList(delta.reasoning_details) ?? [];
     for (const fragment of fragments) addDetail(fragment);
-    // The text is in both fields: `reasoning_details` takes precedence.
+    // The other fields repeat the text of `reasoning_details`.
     if (fragments.length > 0) return;
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       const text = asNonEmpty(delta[field]);
@@ -206,7 +206,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   };
 }
 
-/** Mistral's form: thinking as items of the content. */
+/** The `reasoning_field` for Mistral's format, in which thinking is an item of the content. */
 export const CONTENT_ARRAY = "content[].thinking";
 
 function textOfThinking(thinking: unknown): string {

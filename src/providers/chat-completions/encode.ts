@@ -30,7 +30,7 @@ export function encodeChat(
     api: "chat-completions",
     model,
     unsigned_thoughts: profile.replays_thinking,
-    // The protocol has no order between text and calls. Calls between texts only affect how the texts are joined.
+    // The protocol cannot express the order of text and calls. Calls between texts only affect how the texts are joined.
     text_before_calls: "foreign",
     callId: (part, place) => callId(part, place, profile),
   });
@@ -50,14 +50,14 @@ export function encodeChat(
     ...(call.max_output_tokens === undefined ? {} : { [profile.max_tokens_field]: call.max_output_tokens }),
     ...profile.thinking(call.effort, model),
     ...toolFields(call.tools, messages, profile),
-    // Last, so that a longer history begins with the same bytes.
+    // Last, so that appending to the history does not change the preceding bytes.
     messages: sent,
   };
   const key: Record<string, string> =
     profile.key_header === "api-key" && endpoint.api_key !== undefined
       ? { "api-key": endpoint.api_key }
       : bearer(endpoint);
-  // Azure's older URLs have their version in the query.
+  // Azure's older URLs contain the API version in the query.
   const [base_url = "", query] = endpoint.base_url.split("?");
   const url = endpointUrl({ ...endpoint, base_url }, "/chat/completions");
   return {
@@ -67,7 +67,7 @@ export function encodeChat(
   };
 }
 
-/** Sorted, so that equal tools give equal bytes. */
+/** Tools are sorted so that equal tools result in equal bytes. */
 function toolFields(
   tools: readonly ToolDefinition[],
   messages: readonly NormalMessage[],
@@ -83,7 +83,7 @@ function toolFields(
       tool_choice: "auto",
     };
   }
-  // A proxy to Anthropic requires tools if the history has calls; many other servers reject an empty list.
+  // A proxy to Anthropic requires tools if the history contains calls, but many other servers reject an empty list.
   if (profile.dialect !== "generic") return {};
   const names = new Set(
     messages.flatMap((message) =>
@@ -102,7 +102,7 @@ function toolFields(
   };
 }
 
-/** Servers reject longer ids. */
+/** Maximum length of call ids that servers accept. */
 const MAX_ID_LENGTH = 40;
 
 function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profile: ChatProfile): string {
@@ -133,7 +133,7 @@ interface Item extends Fields {
 }
 const textItem = (text: string): Item => ({ type: "text", text });
 
-/** A string if possible; a list if a part of it may get a cache breakpoint. */
+/** The content as a string if possible, or as a list if `isList`, so that one of its items can get a cache breakpoint. */
 function content(items: Item[], isList: boolean): string | Item[] {
   const [only] = items;
   return !isList && items.length === 1 && typeof only?.text === "string" ? only.text : items;
@@ -177,7 +177,7 @@ function userItem(part: NormalUser["content"][number]): Item {
     : { type: "image_url", image_url: { url: imageUrl(part.image) } };
 }
 
-/** The protocol has no flag for failures. */
+/** The text of a result. It states a failure, because the protocol has no flag for it. */
 function resultText({ status, text }: NormalResult): string {
   switch (status) {
     case "success":
@@ -191,7 +191,7 @@ function resultText({ status, text }: NormalResult): string {
   }
 }
 
-/** Tool messages can only contain text: images follow the whole batch. */
+/** The images of a result. Tool messages can only contain text, so images follow the whole batch. */
 function imageItems({ call_id, tool_name, images }: NormalResult): Item[] {
   if (images.length === 0) return [];
   return [
@@ -206,7 +206,7 @@ function assistantMessage(message: NormalAssistant, call: ModelCall, profile: Ch
     (part) => part.type === "thinking_text" && part.reasoning_field === CONTENT_ARRAY,
   );
   const text = joinedText(message);
-  // The protocol cannot represent images that the model made.
+  // The protocol cannot represent images that the model generated, so a message with nothing else is dropped.
   if (text === "" && calls.length === 0 && !isArray) return [];
   const reasoning = profile.replays_thinking && message.is_same ? reasoningFields(message) : {};
   const isMissing =
@@ -238,15 +238,15 @@ function assistantMessage(message: NormalAssistant, call: ModelCall, profile: Ch
   ];
 }
 
-/** Servers parse the arguments. If they are not an object, the call's result describes the problem. */
+/** The arguments, or `{}` if they are not an object: servers parse them, and the call's result explains the problem. */
 function validArguments(arguments_json: string): string {
   if (arguments_json.trim() === "" || argumentsObject(arguments_json) === undefined) return "{}";
   return arguments_json;
 }
 
 /**
- * The texts joined into one: without a separator if thinking was between them, with a line break if calls were. For another
- * model's message this is no longer known.
+ * Joins the texts of a message: without a separator if thinking was between them, with a line break if calls were. In another
+ * model's message this is no longer known, so a line break is used.
  */
 function joinedText({ parts, is_same }: NormalAssistant): string {
   let joined = "";
@@ -262,7 +262,7 @@ function joinedText({ parts, is_same }: NormalAssistant): string {
   return joined;
 }
 
-/** Mistral's form: thinking and text as items, in order. */
+/** The content in Mistral's format: thinking and text as items, in order. */
 function contentArray({ parts }: NormalAssistant): Item[] {
   return parts.flatMap((part): Item[] => {
     if (part.type === "text") return [textItem(part.text)];
@@ -289,7 +289,7 @@ function reasoningFields({ parts, message }: NormalAssistant): JsonObject {
   return fields;
 }
 
-/** Claude's thinking in a message that broke off. It is rejected without its signature. */
+/** Whether an entry is thinking of Claude without a signature, from a truncated message. Claude would reject it. */
 function isUnsigned(value: unknown): boolean {
   const detail = asObject(value);
   return (
@@ -299,7 +299,7 @@ function isUnsigned(value: unknown): boolean {
   );
 }
 
-/** Signatures are bound to the upstream provider, so a tool loop stays with the one that began it. */
+/** The upstream provider of the current tool loop. The loop must stay with it, because signatures are bound to it. */
 function upstreamOfLoop(messages: readonly NormalMessage[]): string | undefined {
   if (messages.at(-1)?.role !== "results") return undefined;
   const start = messages.findLastIndex((message) => message.role === "user") + 1;
@@ -313,7 +313,7 @@ function upstreamOfLoop(messages: readonly NormalMessage[]): string | undefined 
 }
 
 /**
- * Three of Claude's four cache breakpoints: the system prompt, and the ends of the last two messages that are not the model's.
+ * Sets three of Claude's four cache breakpoints: at the system prompt, and at the ends of the last two user or tool messages.
  */
 function markForCache(sent: readonly Fields[]): void {
   const own = sent.filter(({ role }) => role === "user" || role === "tool");

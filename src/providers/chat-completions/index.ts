@@ -4,8 +4,8 @@ import { encodeChat } from "./encode.ts";
 import { type ChatProfile, chatProfile } from "./profile.ts";
 
 /**
- * OpenAI's Chat Completions API and compatible servers: DeepSeek, Kimi, GLM, Qwen, Mistral, Groq, xAI, OpenRouter, local servers.
- * `known`: facts about a server that cannot be inferred from its URL and id.
+ * The Chat Completions API of OpenAI and compatible servers: DeepSeek, Kimi, GLM, Qwen, Mistral, Groq, xAI, OpenRouter, local
+ * servers. `known`: facts about the server that cannot be inferred from its URL and id.
  */
 export function createChatCompletions(known: Partial<ChatProfile> = {}): ApiProtocol {
   const profileOf = (provider: string, base_url: string | undefined, model: string): ChatProfile => ({
@@ -21,5 +21,5 @@ export function createChatCompletions(known: Partial<ChatProfile> = {}): ApiProt
   };
 }
 
-/** For any server: its profile is inferred from its URL, its provider id and the model. */
+/** The protocol for any server. Its profile is inferred from its URL, its provider id and the model. */
 export const chatCompletions: ApiProtocol = createChatCompletions();

@@ -1,33 +1,36 @@
 import type { ModelCall } from "../provider.ts";
 
-/** How a server (or a model on it) differs from OpenAI's Chat Completions. Contains only data. */
+/** How a server, or a model on it, differs from OpenAI's Chat Completions API. */
 export interface ChatProfile {
-  /** The server's dialect, which several servers can share. */
+  /** Name of the server's dialect, which several servers may share. */
   dialect: string;
   max_tokens_field: "max_tokens" | "max_completion_tokens";
-  /** `api-key`: Azure. */
+  /** The header for the key. `api-key` is for Azure. */
   key_header: "authorization" | "api-key";
   /** Request fields for a reasoning effort. */
   thinking(effort: ModelCall["effort"], model: string): Readonly<Record<string, unknown>>;
-  /** Thinking is sent back to the same model in the form in which it was received. */
+  /** Whether thinking is sent back to the same model in the form in which it was received. */
   replays_thinking: boolean;
-  /** Assistant messages with calls are rejected without `reasoning_content`. */
+  /** Whether assistant messages with calls are rejected if they have no `reasoning_content`. */
   requires_reasoning_on_calls: boolean;
-  /** Supports `stream_options: { include_usage: true }`. */
+  /** Whether `stream_options: { include_usage: true }` is supported. */
   stream_options: boolean;
-  /** Rejects a user message directly after a tool message. */
+  /** Whether a user message directly after a tool message is rejected. */
   assistant_between_tool_and_user: boolean;
-  /** Content of an assistant message with calls but without text. */
+  /** The content of an assistant message that has calls but no text. */
   empty_content: null | "" | " ";
-  /** Required form of the ids of other models' calls. `kimi`: `functions.NAME:N`; `nine`: nine letters or digits. */
+  /**
+   * The required form of call ids, applied to other models' calls. `kimi`: `functions.NAME:N`; `nine`: nine letters or digits.
+   */
   id_rule: "any" | "kimi" | "nine";
-  /** Supports `cache_control` on content parts. */
+  /** Whether `cache_control` is supported on content parts. */
   cache_control: boolean;
-  /** Sends no finish reason: `[DONE]` or the usage counts as `stop`. */
+  /** Whether the finish reason may be missing, in which case `[DONE]` or the usage counts as `stop`. */
   accepts_missing_finish_reason: boolean;
   /**
-   * Thinking between tags at the beginning of the content. `tagged`: with both tags (any server may run such a model); `opened`:
-   * the server's template has already opened it; `none`: tags are plain text.
+   * Handling of thinking between tags at the beginning of the content. `tagged`: both tags occur (any server may run such a
+   * model); `opened`: the server's template contains the opening tag, so only the closing tag occurs; `none`: tags are plain
+   * text.
    */
   think_tags: "tagged" | "opened" | "none";
 }
@@ -62,7 +65,7 @@ const reasoningObject: ChatProfile["thinking"] = (effort) => {
 const OPENAI: Partial<ChatProfile> = {
   dialect: "openai",
   max_tokens_field: "max_completion_tokens",
-  // Others reject the field.
+  // Other models reject the field.
   thinking: (effort, model) => {
     if (!/^(o\d|gpt-5|gpt-oss|codex)/.test(model)) return {};
     if (effort !== "none") return reasoningEffort(effort, model);
@@ -76,7 +79,7 @@ const OPENAI: Partial<ChatProfile> = {
 /** Thinking budgets in tokens, for servers that need a number. */
 const BUDGETS = { low: 2_048, medium: 8_192, high: 24_576 } as const;
 
-/** Matched by URL first, because a provider's id can be any name. */
+/** Profiles of known servers. Matched by URL first, because a provider's id can be any name. */
 const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatProfile> }[] = [
   { base_url: /\/\/api\.openai\.com\b/, id: /^openai(-chat)?$/, profile: OPENAI },
   {
@@ -113,7 +116,7 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
     id: /^(zai|z-ai|glm|zhipu)/,
     profile: {
       dialect: "glm",
-      // Without clear_thinking: false, thinking that is sent back is dropped.
+      // The server drops thinking that is sent back unless `clear_thinking` is `false`.
       thinking: (effort, model) => ({
         thinking: { type: effort === "none" ? "disabled" : "enabled", clear_thinking: false },
         ...(/glm-(4\.[6-9]|[5-9])/i.test(model) ? { tool_stream: true } : {}),
@@ -183,7 +186,7 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
     profile: { dialect: "snowflake", accepts_missing_finish_reason: true },
   },
   {
-    // vLLM, SGLang, llama.cpp: depends on the model's template.
+    // vLLM, SGLang, llama.cpp: the behaviour depends on the model's template.
     base_url: /^https?:\/\/(localhost|127\.|\[::1\]|0\.0\.0\.0|10\.|192\.168\.)/,
     id: /^(vllm|sglang|llama)/,
     profile: {
@@ -196,14 +199,14 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
 ];
 
 /**
- * The profile of a server, by `base_url` if it is known, otherwise by the provider's id. Kimi's models keep their id rule on all
- * servers.
+ * The profile of a server, by `base_url` if it is known, otherwise by the provider's id. Kimi's models have the same id rule on
+ * all servers.
  */
 export function chatProfile(provider: string, base_url: string | undefined, model: string): ChatProfile {
   const byAddress = PROFILES.find((known) => base_url !== undefined && known.base_url.test(base_url));
   const byName = PROFILES.find(({ id }) => id.test(provider));
   const isLocal = byAddress?.profile.dialect === "local";
-  // For a local address the name is more reliable: it may be a replay, a proxy or a tunnel.
+  // For a local address the provider's id is more reliable, because a replay, a proxy or a tunnel may be behind it.
   const found = (isLocal ? (byName ?? byAddress) : (byAddress ?? byName))?.profile;
   const profile = { ...GENERIC, ...found };
   return /kimi-k2/i.test(model) && profile.id_rule === "any" ? { ...profile, id_rule: "kimi" } : profile;

@@ -1,6 +1,6 @@
 import { asNonEmpty, asObject } from "../json.ts";
 
-/** An entry of OpenRouter's `reasoning_details`, merged from its fragments. Sent back unchanged. */
+/** An entry of OpenRouter's `reasoning_details`, merged from its fragments. It is sent back unchanged. */
 type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** The effect of a fragment: its entry, and what it added. */
@@ -16,12 +16,12 @@ interface DetailChange {
 
 /** Merges fragments of reasoning into entries that can be sent back. */
 interface DetailMerger {
-  /** `undefined`: not a valid fragment. */
+  /** Adds a fragment. `undefined`: it is not valid. */
   add(fragment: unknown): DetailChange | undefined;
   /** The text or encrypted data of an entry so far. */
   contentOf(entry: number): string;
   formatOf(entry: number): string | undefined;
-  /** In order of first appearance. */
+  /** The entries in order of first appearance. */
   merged(): ReasoningDetail[];
 }
 
@@ -39,8 +39,8 @@ interface Entry {
 }
 
 /**
- * Entries are identified by index and type. A new one begins when the type changes for an index, when text follows a signature,
- * and when encrypted data has another id. A fragment without an index belongs to the last entry of its type.
+ * Creates a merger. Entries are identified by index and type. A new entry begins when the type for an index changes, when text
+ * follows a signature, or when encrypted data has another id. A fragment without an index belongs to the last entry of its type.
  */
 export function createDetailMerger(): DetailMerger {
   const entries: Entry[] = [];
@@ -50,7 +50,7 @@ export function createDetailMerger(): DetailMerger {
     const { index } = given;
     const isOf = (entry: Entry): boolean => index === undefined || entry.fields.index === index;
     if (content === "" && given.signature !== undefined) {
-      // Claude's signature comes late and without text, possibly after other entries with its index.
+      // Claude's signature arrives late and without text, possibly after other entries with the same index.
       const unsigned = entries.findLastIndex(
         (entry) => entry.type === type && isOf(entry) && !hasSignature(entry),
       );
@@ -86,7 +86,7 @@ export function createDetailMerger(): DetailMerger {
       if (known === undefined) entries.push(entry);
       entry.content += added;
       for (const [name, value] of Object.entries(given)) {
-        // The first index counts, because it identifies the entry.
+        // Keep the first index, because it identifies the entry.
         if (name !== key && !(name === "index" && entry.fields.index !== undefined))
           entry.fields = { ...entry.fields, [name]: value };
       }

@@ -7,7 +7,7 @@ interface TaggedPiece {
 /** Separates thinking between tags at the beginning of the content. */
 interface TagSplitter {
   push(content: string): TaggedPiece[];
-  /** Ends the input and returns what was held back. */
+  /** Ends the input and returns the text that was held back. */
   end(): TaggedPiece[];
 }
 
@@ -15,8 +15,9 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 /**
- * `tagged`: thinking begins with `<think>`; otherwise all is text. `opened`: thinking has already begun, because the server's
- * template wrote the tag. Tags may be split across deltas: a possible beginning of a tag is held back.
+ * `tagged`: thinking begins with `<think>`; without it, everything is text. `opened`: thinking has already begun, because the
+ * opening tag is part of the server's template. Tags may be split across deltas, so what may be the beginning of a tag is held
+ * back.
  */
 export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
   let state: "before" | "thinking" | "behind" | "text" = "before";

@@ -3,12 +3,12 @@ import type { GrowingCall, MessageWriter, Place } from "../message-writer.ts";
 
 /** Assembles the calls of an answer from fragments, which servers identify in different ways. */
 interface ToolCallAssembly {
-  /** Adds `delta.tool_calls`. `leave` is called before a call begins, to end open parts. */
+  /** Adds fragments from `delta.tool_calls`. Open parts are ended before a call begins. */
   add(fragments: unknown): void;
-  /** Begins a call that was waiting for more of its name or id, because something else follows. */
+  /** Begins a call that was waiting for the rest of its name or id. Called when something else follows. */
   finishCall(): void;
   /**
-   * Ends the calls at the end of the answer. `isCutShort`: the answer was truncated, so a call with invalid JSON is incomplete.
+   * Ends all calls at the end of the answer. `isCutShort`: the answer was truncated, so a call with invalid JSON is incomplete.
    */
   close(isCutShort: boolean): void;
 }
@@ -56,7 +56,8 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     const call = byIndex.get(index);
     if (call === undefined) return create(index);
     const isOtherId = given.id !== "" && call.id !== "" && given.id !== call.id;
-    // Some servers send no ids, or only one for the first call: a name and arguments after complete arguments begin a new call.
+    // Some servers send no ids, or only one for the first call. A name with arguments after complete arguments then begins a new
+    // call.
     const isNextWhole =
       given.id === "" &&
       given.name !== "" &&
@@ -74,7 +75,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     if (last !== call) finishCall();
     last = call;
     if (call.growing === undefined) {
-      // The second fragment of a call without an id: no id will follow.
+      // This is the second fragment of a call without an id, so no id will follow.
       const isLate = call.buffered !== "" && call.name !== "";
       if (call.id === "") call.id = given.id;
       if (call.buffered === "") call.name = joinedName(call.name, given.name);
@@ -128,7 +129,7 @@ function nextFree(calls: ReadonlyMap<number, unknown>): number {
   return calls.size === 0 ? 0 : Math.max(...calls.keys()) + 1;
 }
 
-/** Some servers repeat the name in each fragment, others split it. */
+/** Merges the names in two fragments. Some servers repeat the name in each fragment, others split it. */
 function joinedName(before: string, now: string): string {
   if (now === "" || now === before) return before;
   return now.startsWith(before) ? now : before + now;

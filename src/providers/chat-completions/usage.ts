@@ -33,7 +33,7 @@ export function chatUsage(value: unknown): ReportedUsage | undefined {
   };
 }
 
-/** OpenRouter's credits are US dollars. With the user's own key, the upstream's cost is added to OpenRouter's fee. */
+/** The cost in US dollars. If the user's own upstream key was used, the upstream cost is added to OpenRouter's fee. */
 function costOf(usage: Readonly<Record<string, unknown>>): number | undefined {
   const cost = asNumber(usage.cost);
   if (cost === undefined || usage.is_byok !== true) return cost;

@@ -5,19 +5,21 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 import { createStreamedArguments, type StreamedArguments } from "./partial-args.ts";
 
-/** Decodes `GenerateContentResponse`s. */
+/** Decodes a stream of `GenerateContentResponse`s. */
 export function createGeminiDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, createGeminiReader);
 }
 
-/** The part that carried a signature, stored in the part's `detail`. It must be sent back on a part of the same kind. */
+/**
+ * The kind of part that carried a signature, stored in the signature's `detail`. It must be sent back on a part of the same kind.
+ */
 interface SignatureCarrier {
   carrier: string;
 }
 
-/** For a signature on a text part without text. */
+/** The carrier if a signature was on a text part without text. */
 export const EMPTY_TEXT = "empty text part";
-/** For a signature on a thought without text. */
+/** The carrier if a signature was on a thought without text. */
 export const EMPTY_THOUGHT = "empty thinking_text part";
 
 interface OpenCall {
@@ -29,7 +31,7 @@ interface OpenCall {
   signed: boolean;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received: its functions are short
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received; its functions are short
 function createGeminiReader(writer: MessageWriter): WireReader {
   let response_id: string | undefined;
   let model: string | undefined;
@@ -52,12 +54,12 @@ function createGeminiReader(writer: MessageWriter): WireReader {
 
   const addText = (text: string, thinking: boolean, signature: string | undefined): void => {
     if (signature !== undefined) {
-      // The carrier is a part of its own: neither the text before nor after it is signed.
+      // The carrier is a separate part: the signature does not apply to the text before or after it.
       closeCurrent();
       begin();
       const place = writer.place();
       if (text === "") {
-        // Stored as its carrier, so that the signature is not attributed to an earlier thought.
+        // Store the empty carrier, so that the signature is not attributed to an earlier thought.
         writer.keep(place, { type: "text", text });
         keepSignature(place, signature, thinking ? EMPTY_THOUGHT : EMPTY_TEXT);
       } else if (thinking) {
@@ -83,7 +85,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     current.growing.append(text);
   };
 
-  /** Writes what was received of the open call. `isWhole`: the call is complete. */
+  /** Ends the open call with the arguments that were received. `isWhole`: the call is complete. */
   const finishCall = (isWhole: boolean): void => {
     if (open === undefined) return;
     const { growing, pieces } = open;
@@ -106,7 +108,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       const id = asNonEmpty(call.id);
       const growing = writer.call(place, {
         tool_name: name,
-        // Stored separately from the session's own id: only ids from the server are sent back.
+        // Stored separately from the session's own id, because only ids from the server are sent back.
         ...(id === undefined ? {} : { provider_call_id: id }),
       });
       if (signature !== undefined) keepSignature(place, signature, "tool_call");
@@ -185,7 +187,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       finish_message = asNonEmpty(candidate.finishMessage) ?? finish_message;
     },
     finish() {
-      // Any other reason means that the model was stopped while writing.
+      // Any other finish reason means that the model was stopped before its output was complete.
       finishCall(finish_reason === "STOP");
       closeCurrent();
       if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls);
@@ -225,7 +227,7 @@ function ending(reason: string, said: string | undefined, calls: number): Ending
   }
 }
 
-/** The counts in a `usageMetadata`; `undefined`: it has none (some only contain the traffic type). */
+/** The counts in `usageMetadata`; `undefined`: there are none (it may contain only the traffic type). */
 function geminiUsage(value: unknown): ReportedUsage | undefined {
   const usage = asObject(value);
   const prompt = asNumber(usage?.promptTokenCount);
@@ -249,7 +251,7 @@ function imageIn(part: JsonObject): string | undefined {
   return `data:${mime};base64,${bytes}`;
 }
 
-/** A title for `executableCode`. */
+/** A title for an unknown kind of part, such as "Executable code" for `executableCode`. */
 function titleOf(kind: string): string {
   const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);

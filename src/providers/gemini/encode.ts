@@ -19,7 +19,7 @@ interface Content {
   parts: Fields[];
 }
 
-/** Documented placeholder for the signature of another model's call. */
+/** Google's documented placeholder for the signature of a call that another model made. */
 const FILLER = "skip_thought_signature_validator";
 
 /** Encodes a request of `streamGenerateContent` for the Generative Language API or Vertex. */
@@ -29,7 +29,7 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
     provider,
     api: "gemini-generate-content",
     model: call.model,
-    // Not sent, but needed because a signature may have been on one.
+    // Thoughts are not sent, but they are needed because one may have carried a signature.
     unsigned_thoughts: true,
     text_before_calls: "foreign",
   });
@@ -41,13 +41,13 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
     ...(system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     ...toolFields(call.tools),
     ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
-    // Last, so that a longer history begins with the same bytes.
+    // Last, so that appending to the history does not change the preceding bytes.
     contents: contentsOf(messages, generationOf(model)),
   };
   const isVertex = endpoint.base_url.includes("aiplatform.googleapis.com");
   const key: Record<string, string> =
     isVertex || endpoint.api_key === undefined ? bearer(endpoint) : { "x-goog-api-key": endpoint.api_key };
-  // Vertex has the version earlier in the path.
+  // In Vertex URLs, the version is earlier in the path.
   const version = isVertex || /\/v\d\w*\/*$/.test(endpoint.base_url) ? "" : "/v1beta";
   return {
     url: endpointUrl(
@@ -59,12 +59,12 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
   };
 }
 
-/** Names without a number ("gemini-flash-latest") count as the newest generation. */
+/** The generation of a model. Names without a number ("gemini-flash-latest") count as generation 3. */
 function generationOf(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 3);
 }
 
-/** Thinking budgets in tokens, for the generation that uses them. */
+/** Thinking budgets in tokens, for the generation of models that uses them. */
 const BUDGETS = { none: 0, low: 2_048, medium: 8_192, high: 24_576 } as const;
 const SMALLEST_PRO_BUDGET = 128;
 
@@ -72,7 +72,7 @@ function thinkingConfig(model: string, effort: ModelCall["effort"]): Fields {
   const generation = generationOf(model);
   if (generation < 2.5 || !model.startsWith("gemini") || /image|tts|live|embedding/.test(model)) return {};
   if (effort === undefined) {
-    // Models that do not think by default reject a request for thoughts.
+    // Models that do not think by default reject `includeThoughts`.
     return model.includes("lite") ? {} : { thinkingConfig: { includeThoughts: true } };
   }
   const isPro = model.includes("pro");
@@ -87,7 +87,7 @@ function thinkingConfig(model: string, effort: ModelCall["effort"]): Fields {
   return { thinkingConfig: { ...(includeThoughts ? { includeThoughts } : {}), thinkingLevel } };
 }
 
-/** Sorted, so that equal tools give equal bytes. */
+/** Tools are sorted so that equal tools result in equal bytes. */
 function toolFields(tools: readonly ToolDefinition[]): Fields {
   if (tools.length === 0) return {};
   const sorted = tools.toSorted((left, right) => (left.name < right.name ? -1 : 1));
@@ -102,7 +102,7 @@ function toolFields(tools: readonly ToolDefinition[]): Fields {
   };
 }
 
-/** Function names must not begin with a digit. */
+/** A valid function name, which must not begin with a digit. */
 function functionName(name: string): string {
   const legal = legalToolName(name);
   return /^[A-Za-z_]/.test(legal) ? legal : `_${legal}`.slice(0, 64);
@@ -112,7 +112,7 @@ function functionName(name: string): string {
 
 function contentsOf(messages: readonly NormalMessage[], generation: number): Content[] {
   const contents: Content[] = [];
-  /** Ids from the server. Others are our own and are not sent back. */
+  /** Call ids from the server. Our own ids are not sent back. */
   let given = new Set<string>();
   for (const message of messages) {
     switch (message.role) {
@@ -142,7 +142,7 @@ function contentsOf(messages: readonly NormalMessage[], generation: number): Con
         message satisfies never;
     }
   }
-  // A final model message would be continued as the beginning of the answer.
+  // The model would continue a final message of its own.
   if (contents.at(-1)?.role === "model") contents.push({ role: "user", parts: [{ text: "Continue." }] });
   return contents;
 }
@@ -174,7 +174,7 @@ function response(
   };
 }
 
-/** Older generations do not support images in a function response, so images follow it. */
+/** The images of a function response. Older generations do not support images in it, so they follow it. */
 function imagesBehind({ tool_name, images }: NormalResult): Fields[] {
   if (images.length === 0) return [];
   return [{ text: `Returned by ${functionName(tool_name)}:` }, ...images.map(imagePart)];
@@ -188,7 +188,7 @@ function givenIds({ parts, is_same }: NormalAssistant): Set<string> {
   );
 }
 
-/** The model's own parts as it sent them, each signature on its original part. Thoughts are omitted. */
+/** The model's own parts as it sent them, with each signature on its original part. Thoughts are omitted. */
 function ownParts(parts: readonly NormalPart[], given: ReadonlySet<string>): Fields[] {
   return parts.flatMap((part, at): Fields[] => {
     const next = parts[at + 1];
@@ -222,7 +222,7 @@ function ownParts(parts: readonly NormalPart[], given: ReadonlySet<string>): Fie
   });
 }
 
-/** Another model's texts and calls. From the third generation on, the first call of a step needs a signature. */
+/** The texts and calls of another model. From generation 3 on, the first call of a step needs a signature. */
 function foreignParts(parts: readonly NormalPart[], generation: number): Fields[] {
   const first = generation >= 3 ? parts.find((part) => part.type === "tool_call") : undefined;
   return parts.flatMap((part): Fields[] => {
@@ -242,7 +242,7 @@ function functionCall(part: Extract<Part, { type: "tool_call" }>, isIdGiven: boo
   };
 }
 
-/** The kind of part that carried a signature; `undefined`: the part is not Google's. */
+/** The kind of part that carried a signature; `undefined`: the given part is not a signature from Google. */
 function carrierOf(part: NormalPart | undefined): string | undefined {
   if (part?.type !== "thinking_signature" || part.format !== "google") return undefined;
   const carrier = asObject(part.detail)?.carrier;

@@ -1,6 +1,6 @@
 import { asObject } from "../json.ts";
 
-/** A piece of a call's arguments, as streamed by Vertex on request. */
+/** A piece of a call's arguments, which Vertex streams on request. */
 interface PartialArg {
   /** `$.a[0].b` or `$['a'][0]["b"]`. */
   jsonPath?: unknown;
@@ -8,7 +8,7 @@ interface PartialArg {
   numberValue?: unknown;
   boolValue?: unknown;
   nullValue?: unknown;
-  /** The string at this path continues in a later piece. */
+  /** Whether the string at this path continues in a later piece. */
   willContinue?: unknown;
 }
 
@@ -17,11 +17,11 @@ export interface StreamedArguments {
   add(piece: PartialArg): void;
   /** Adds arguments that arrive complete. */
   merge(args: unknown): void;
-  /** JSON of what was received so far; `undefined`: a piece did not fit, so the whole is unreliable. */
+  /** The JSON of what was received so far; `undefined`: a piece contradicted the others, so the result would be unreliable. */
   json(): string | undefined;
 }
 
-/** A larger index is an error or an attack on memory. */
+/** Maximum array index. A larger one is an error or an attempt to exhaust memory. */
 const MAXIMUM_INDEX = 9_999;
 
 type Container = Record<string, unknown> | unknown[];
@@ -59,7 +59,7 @@ export function createStreamedArguments(initial: unknown): StreamedArguments {
   };
 }
 
-/** Objects without a prototype, so that a key such as `__proto__` is not special. */
+/** An object without a prototype, so that keys such as `__proto__` are not special. */
 function emptyObject(): Record<string, unknown> {
   return Object.create(null);
 }
@@ -94,7 +94,9 @@ function keysOf(path: string): (string | number)[] | undefined {
   return keys.length === 0 ? undefined : keys;
 }
 
-/** The container of the path's last key. Missing ones are created; `undefined`: another value is in the way. */
+/**
+ * The container of the path's last key. Missing containers are created. `undefined`: the path leads through a primitive value.
+ */
 function reach(
   root: Container,
   path: readonly (string | number)[],
@@ -110,7 +112,7 @@ function reach(
       write(container, key, inner);
     }
     if (typeof inner !== "object" || inner === null) return undefined;
-    // The cast is safe: objects here were created here or are plain JSON.
+    // The cast is safe, because all objects are from `emptyObject` or plain JSON.
     container = inner as Container;
   }
   return undefined;

@@ -12,26 +12,26 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 
 /**
- * Decodes the stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
- * response as completed, incomplete or failed.
+ * Decodes the stream of the OpenAI Responses API: items by `output_index`, each of which is added, filled by deltas and done;
+ * then the whole response as completed, incomplete or failed.
  */
 export function createResponsesDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readResponses);
 }
 
-/** An item that is being received. Identified by its index only, because some gateways change its id in every event. */
+/** An item that is being received. It is identified by its index, because some gateways change its id in every event. */
 interface Item {
   readonly place: Place;
   id: string | undefined;
   phase: string | undefined;
   /** The texts of a message, or the summaries and raw thoughts of a reasoning item, by kind and index. */
   readonly texts: Map<string, GrowingText | GrowingThought>;
-  /** The newest thought, which gets the item's signature. */
+  /** The latest thought, which gets the item's signature. */
   thought: GrowingThought | undefined;
   call: GrowingCall | undefined;
-  /** Arguments received before the call's name. */
+  /** Arguments that were received before the call's name. */
   early_input: string;
-  /** The type with which it was done. */
+  /** The item's type, once it is done. */
   done: string | undefined;
 }
 
@@ -41,7 +41,7 @@ const CALLS = new Set(["function_call", "custom_tool_call"]);
 interface Reply {
   readonly writer: MessageWriter;
   readonly items: Map<number, Item>;
-  /** How it ended. */
+  /** How the response ended, once it has. */
   last: { status: string; response: JsonObject } | undefined;
 }
 
@@ -206,7 +206,7 @@ function thoughtOf(reply: Reply, item: Item, kind: "summary" | "raw", index: num
   if (known !== undefined) return known as GrowingThought;
   const thought = reply.writer.thought(item.place, {
     ...(item.id === undefined ? {} : { id: item.id }),
-    // The raw thought, not its summary. It is sent back in another field.
+    // Marks the raw thought, as opposed to its summary, because it is sent back in another field.
     ...(kind === "raw" ? { detail: { type: "reasoning_text" } } : {}),
   });
   item.texts.set(key, thought);
@@ -238,7 +238,7 @@ function growInput(item: Item, delta: string): void {
   else item.call.append(delta);
 }
 
-/** Ends an item with its complete value, which takes precedence over the deltas. */
+/** Ends an item. `given`: its complete value, which takes precedence over the deltas. */
 function endItem(reply: Reply, index: number, given: JsonObject): void {
   const item = itemAt(reply, index);
   if (item.done !== undefined) return;
@@ -298,7 +298,7 @@ function endTexts({ texts }: Item): void {
   for (const text of texts.values()) text.end();
 }
 
-/** Ends the response, which contains items that were never done. */
+/** Ends the response, and ends items that were never done with their values in it. */
 function endResponse(reply: Reply, status: string, response: JsonObject): void {
   const { items } = reply;
   begin(reply, response);
@@ -307,8 +307,8 @@ function endResponse(reply: Reply, status: string, response: JsonObject): void {
   for (const [index, output] of (asList(response.output) ?? []).entries()) {
     const item = asObject(output);
     if (item === undefined) continue;
-    // An incomplete item may have less than its deltas. Gateways assign new indexes and ids here, so an item of a kind that was
-    // already done is the same one.
+    // An incomplete item may contain less than its deltas. Some gateways assign new indexes and ids here, so an item of a type
+    // that was already done is not new.
     const isNew = !items.has(index) && !known.has(asNonEmpty(item.type));
     const isUnfinished = items.has(index) && item.status !== "incomplete";
     if (isNew || isUnfinished) endItem(reply, index, item);
@@ -319,7 +319,7 @@ function endResponse(reply: Reply, status: string, response: JsonObject): void {
   }
 }
 
-/** In the older form of an error event, the fields are next to the event's own. */
+/** The error in an error event. In the older format, its fields are beside those of the event. */
 function withoutType(data: JsonObject): JsonObject {
   if (data.error !== undefined && data.error !== null) return data;
   const { type: _, sequence_number: __, ...fields } = data;

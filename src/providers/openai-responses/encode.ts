@@ -15,8 +15,8 @@ import { bearer, endpointUrl, legalToolName, requestHeaders } from "../request.t
 type Item = Record<string, unknown>;
 
 /**
- * Encodes a request of the OpenAI Responses API without server-side storage: thoughts are sent back encrypted, and items have no
- * ids, because ids bind items to each other.
+ * Encodes a request of the OpenAI Responses API without server-side storage: thoughts are sent back encrypted, and items are sent
+ * without ids, because ids bind items to each other.
  */
 export function encodeResponses(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const isOpenai = provider === "openai";
@@ -24,7 +24,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
     provider,
     api: "openai-responses",
     model: call.model,
-    // Other servers send readable thoughts, and reject a message between the calls of a batch.
+    // Servers other than OpenAI send readable thoughts, and reject a message between the calls of a batch.
     ...(isOpenai ? { text_before_calls: "foreign" as const } : { unsigned_thoughts: true }),
   });
   const tools = call.tools
@@ -34,7 +34,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
       name,
       description,
       parameters: input_schema,
-      // The default is strict, which few schemas satisfy.
+      // The default is strict mode, whose requirements few schemas meet.
       strict: false,
     }));
   const body = {
@@ -55,7 +55,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
   };
 }
 
-/** Models that do not think reject these fields. */
+/** The fields for thinking. Models that do not think reject them. */
 function thinkingFields({ model, effort }: ModelCall): Item {
   if (/(^|\/)(gpt-[34]|chatgpt|gpt-5[^/]*-chat)/.test(model)) return {};
   const reasoning = effort === undefined ? {} : { effort: effort === "none" ? leastEffort(model) : effort };
@@ -102,7 +102,7 @@ function resultItems(results: readonly NormalResult[], isOpenai: boolean): Item[
     return { type: "function_call_output", call_id: result.call_id, output };
   });
   if (isOpenai) return outputs;
-  // Others only accept text: the images of the batch follow it.
+  // Other servers accept only text in results, so the images of the batch follow it.
   const shown = results.flatMap((result): UserContent[] => {
     if (result.images.length === 0) return [];
     return [
@@ -117,7 +117,7 @@ function imagesOf({ images }: NormalResult): UserContent[] {
   return images.map((image) => ({ type: "image", image }));
 }
 
-/** There is no flag for a failure, so it is in the text. */
+/** The text of a result. It states a failure, because the protocol has no flag for it. */
 function markedText({ status, text }: NormalResult): string {
   switch (status) {
     case "success":
@@ -190,7 +190,7 @@ function partItems(part: NormalPart): Item[] {
   }
 }
 
-/** One reasoning item: consecutive thoughts with the same id, and their signature. */
+/** Builds a reasoning item from consecutive thoughts with the same id and their signature. `next`: index after these parts. */
 function reasoningItem(parts: readonly NormalPart[], from: number): { item: Item; next: number } | undefined {
   const first = parts[from];
   if (first?.type !== "thinking_text") return undefined;

@@ -2,7 +2,7 @@ import type { ApiProtocol } from "../provider.ts";
 import { createResponsesDecoder } from "./decode.ts";
 import { encodeResponses } from "./encode.ts";
 
-/** OpenAI's Responses API (`POST /responses`), also of compatible servers. */
+/** The Responses API (`POST /responses`) of OpenAI and compatible servers. */
 export const openaiResponses: ApiProtocol = {
   wire: "openai-responses",
   encode: encodeResponses,

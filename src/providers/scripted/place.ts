@@ -8,16 +8,16 @@ export interface ScriptPlace {
   turn: number;
   /** Number of completed model calls in this turn. */
   step: number;
-  /** Number of failed attempts of this step, as far as they are in the history. */
+  /** Number of failed attempts of this step that are in the history. */
   failed: number;
 }
 
-/** In a prompt, for example for a sub-agent: selects the script from here on. */
+/** A marker in a prompt, for example that of a sub-agent, that selects the script from there on. */
 const SELECTION = /\[\[script:([^\]\s]+)\]\]/;
 
 /**
- * Derived from the history only, so that a reopened or forked session continues at its position. The session's model is the
- * script's name, unless a prompt selects one.
+ * The position of a session in its script. It is derived only from the history, so that a reopened or forked session continues
+ * there. The session's model is the script's name, unless a prompt selects another script.
  */
 export function placeInScript(messages: readonly Message[], model: string): ScriptPlace {
   const place: ScriptPlace = { name: model, turn: -1, step: 0, failed: 0 };
@@ -51,7 +51,7 @@ function selectionIn(message: Message): string | undefined {
   return undefined;
 }
 
-/** An interrupt between two calls is stored as an assistant message too. */
+/** Whether an assistant message is from a model call. An interrupt between two calls is also stored as an assistant message. */
 function isModelCall(message: Extract<Message, { role: "assistant" }>): boolean {
   return message.interrupt?.alone !== true;
 }

@@ -17,15 +17,15 @@ interface ScriptedOptions {
 }
 
 const DEFAULT_RATE = 60;
-/** At maximum speed, yields to other work after this number of tokens. */
+/** Number of tokens after which the provider yields to other work at maximum speed. */
 const BURST = 64;
 
-/** Plays scripts: a provider without a model, a network or a key. The session's model is the script's name. */
+/** Creates a provider that plays scripts and needs neither model, network nor key. The session's model is the script's name. */
 export function createScriptedProvider(
   options: ScriptedOptions = {},
 ): Provider & { load(name: string): Promise<Script> } {
   const own = new Map(Object.entries(options.scripts ?? {}));
-  /** Number of failed attempts by session and position. History does not contain attempts without output. */
+  /** Number of failed attempts by session and position, because the history does not contain attempts without output. */
   const failures = new Map<string, number>();
 
   const load = async (name: string): Promise<Script> => {
@@ -87,11 +87,11 @@ interface Performance {
   place: ScriptPlace;
   stream: StreamOptions;
   tokens_per_second: number;
-  /** Whether the fault at this part happens now. `times`: how often it is to happen. */
+  /** Whether the fault at this part should happen in this attempt. `times`: the number of attempts in which it happens. */
   shouldFail(part: number, times: number): boolean;
 }
 
-/** Played when a script has no further step. */
+/** The step that is played when a script has no further steps. */
 const OVER: ScriptStep = { parts: [{ text: "The script has ended." }] };
 
 async function play({ script, call, place, stream, tokens_per_second, shouldFail }: Performance) {
@@ -147,7 +147,7 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
     send();
   };
 
-  /** Plays the parts in order. Returns the fault that ended it, if any. */
+  /** Plays the parts in order. Returns the fault that ended the step, if any. */
   const perform = async (): Promise<Failure | undefined> => {
     for (const [position, part] of step.parts.entries()) {
       if (signal.aborted) return undefined;
@@ -186,12 +186,12 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
   return finish({ stop_reason, stop_reason_raw: "script" });
 }
 
-/** Splits a text into tokens of about a model's size, without splitting surrogate pairs. */
+/** Splits a text into tokens of about the same size as a model's, without splitting surrogate pairs. */
 function tokensOf(text: string): string[] {
   return text.match(/\s?[\p{L}\p{M}]{1,6}|\s?\p{N}{1,3}|\s?[^\s\p{L}\p{M}\p{N}]\p{M}*|\s+/gu) ?? [];
 }
 
-/** Estimated number of tokens in a call, with four characters each. */
+/** Estimated number of tokens in a call, at four characters per token. */
 function sizeOf({ messages, tools }: ModelCall): number {
   return Math.ceil((JSON.stringify(messages).length + JSON.stringify(tools).length) / 4);
 }
@@ -218,8 +218,8 @@ function failureOf(fault: NonNullable<ScriptPart["fail"]>): Failure {
 }
 
 /**
- * Waits until the next token is due; `false`: it was stopped. If it is late because of the timer's resolution, it does not wait,
- * so that the average rate is right.
+ * Creates a function that waits until the next token is due. It resolves with `false` if it was aborted. It does not wait if it
+ * is late because of the timer's resolution, so that the average rate is correct.
  */
 function createMetronome(tokens_per_second: number, signal: AbortSignal): () => Promise<boolean> {
   const began = performance.now();
@@ -238,7 +238,7 @@ function createMetronome(tokens_per_second: number, signal: AbortSignal): () => 
   };
 }
 
-/** Waits for `milliseconds`, or until it is stopped. */
+/** Waits for `milliseconds`, or until the signal is aborted. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -247,7 +247,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", stop);
       resolve();
     };
-    // A timer with a longer delay would fire at once.
+    // A timer with a longer delay would fire immediately.
     const timer = setTimeout(stop, Math.min(milliseconds, 2 ** 31 - 1));
     signal.addEventListener("abort", stop, { once: true });
   });

@@ -3,8 +3,8 @@ import { messageOf } from "../../model/narrow.ts";
 import type { FailureClass } from "../provider.ts";
 
 /**
- * A script with the output of a model, to run sessions without one. JSON with a strict schema: unknown fields are errors, to
- * detect typos.
+ * A script defines the output of a model, to run sessions without one. It is JSON with a strict schema: unknown fields are
+ * errors, so that typos are detected.
  */
 
 const FAILURE_CLASSES = [
@@ -28,9 +28,9 @@ const scriptedCall = z
   .strictObject({
     name: z.string().min(1),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    /** The raw text instead of `arguments`, for invalid JSON. */
+    /** The raw text of the arguments, instead of `arguments`, for invalid JSON. */
     arguments_json: z.string().optional(),
-    /** The arguments are incomplete: the call is not closed and never runs. */
+    /** Whether the arguments are incomplete, so that the call is not closed and never runs. */
     unfinished: z.boolean().optional(),
   })
   .refine((call) => call.arguments === undefined || call.arguments_json === undefined, {
@@ -43,11 +43,11 @@ const fault = z.strictObject({
   message: z.string().min(1),
   /** HTTP status of the provider's error. */
   status: z.number().int().optional(),
-  /** Delay requested by the provider. */
+  /** Delay requested by the provider, in milliseconds. */
   retry_after_ms: z.number().min(0).optional(),
-  /** Delay before it fails. */
+  /** Delay before the failure, in milliseconds. */
   after_ms: z.number().min(0).optional(),
-  /** Number of calls of this step that fail here, before one succeeds. Absent: 1. */
+  /** Number of attempts of this step that fail here before one succeeds. Absent: 1. */
   times: z.number().int().min(1).optional(),
 });
 
@@ -57,12 +57,12 @@ const scriptPart = z
   .strictObject({
     thinking: z.string().optional(),
     text: z.string().optional(),
-    /** Repeats the thinking or text as one part: a number of times, or until it is stopped. */
+    /** Repeats the thinking or text within one part: a number of times, or until it is stopped. */
     repeat: z.union([z.number().int().min(1), z.literal("endless")]).optional(),
     tool_call: scriptedCall.optional(),
-    /** Pauses the output. */
+    /** Pauses the output for a time in milliseconds. */
     pause_ms: z.number().min(0).optional(),
-    /** The call fails here: as the first part before any output, later in mid-stream. */
+    /** Makes the model call fail here: before any output if this is the first part, otherwise in the middle of the stream. */
     fail: fault.optional(),
   })
   .superRefine((part, context) => {
@@ -84,7 +84,7 @@ export type ScriptPart = z.infer<typeof scriptPart>;
 
 const step = z.strictObject({
   parts: z.array(scriptPart),
-  /** As the model would report it, with the record's field names. Absent: computed from the input and output. */
+  /** The usage as the model would report it, with the field names of `Usage`. Absent: computed from the input and output. */
   usage: z
     .strictObject({
       input: z.number(),
@@ -105,9 +105,9 @@ const script = z
   .strictObject({
     title: z.string().min(1),
     description: z.string().optional(),
-    /** Speed; 0: as fast as possible. Absent: 60. */
+    /** Speed of the output. 0: as fast as possible. Absent: 60. */
     tokens_per_second: z.number().min(0).optional(),
-    /** The files for its working folder, path to content. The caller has to write them; the provider does not access files. */
+    /** Files for the working folder, content by path. The caller has to write them: the provider does not access files. */
     files: z.record(z.string(), z.string()).optional(),
     /** The steps of one turn, which is played for every prompt. */
     steps: z.array(step).min(1).optional(),
@@ -127,7 +127,7 @@ export class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
 
-/** Validates a script. Throws a `ScriptError`. `name`: for error messages. */
+/** Validates a script. Throws `ScriptError` if it is invalid. `name`: name of the script or file, for error messages. */
 export function validateScript(name: string, value: unknown): Script {
   const parsed = script.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -135,7 +135,7 @@ export function validateScript(name: string, value: unknown): Script {
   throw new ScriptError(`${name} is not a valid script. ${problems.join("; ")}`);
 }
 
-/** Parses the text of a file as a script. Throws a `ScriptError`. */
+/** Parses JSON text as a script. Throws `ScriptError` if it is invalid. */
 export function parseScript(name: string, json: string): Script {
   let value: unknown;
   try {

@@ -9,13 +9,13 @@ import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
 import "./code.css";
 
-/** Lines and characters of code that are shown before a click. */
+/** Maximum lines and characters of code that are shown before the user asks for all of it. */
 const FIRST_LINES = 2_000;
 const FIRST = 256 * 1024;
-/** Number of marked hidden characters after which each page has at most one mark. */
+/** Number of marks of hidden characters after which each page gets at most one mark. */
 const MAX_MARKS = 4_000;
 
-/** Some lines of code. `pieces`: into how many pieces hidden characters split these and all lines before them. */
+/** Consecutive lines of code. `pieces`: number of pieces into which hidden characters split them and all lines before them. */
 interface Page {
   text: string;
   pieces: number;
@@ -23,15 +23,15 @@ interface Page {
 
 interface CodeBlockProps {
   code: string;
-  /** The language as named by the fence or the file name; empty for plain text. */
+  /** The language according to the fence or the file name; empty for plain text. */
   language: string;
-  /** More lines follow. */
+  /** Whether more lines will follow. */
   open?: boolean;
   /** Shown in the header, before the language. */
   title?: ReactNode;
 }
 
-/** Code with its language and a button that copies exactly the code. Highlighted once, in a worker. */
+/** Code with its language and a button that copies exactly the code. Each line is highlighted once, in a worker. */
 export const CodeBlock = memo(function CodeBlock({
   code,
   language,
@@ -90,7 +90,7 @@ function firstPages(pages: readonly Page[]): number {
   return pages.length;
 }
 
-/** Splits growing code into pages of lines. Full pages never change. */
+/** Creates a function that splits growing code into pages of lines. Full pages never change. */
 function createPager(): (code: string) => readonly Page[] {
   let before = "";
   let pages: Page[] = [];
@@ -128,7 +128,10 @@ function createPager(): (code: string) => readonly Page[] {
   };
 }
 
-/** A substring keeps its whole parent string in memory, so each page of growing code would retain another state of it. */
+/**
+ * Copies a substring. Otherwise it would keep its parent string in memory, so that each page would retain another state of the
+ * code.
+ */
 const copyOf = (lines: string): string => lines.split("\n").join("\n");
 
 const CodePage = memo(function CodePage({
@@ -138,7 +141,7 @@ const CodePage = memo(function CodePage({
 }: {
   text: string;
   tokens: readonly LineTokens[] | undefined;
-  /** Together with the lines before it, it has more marks than the limit. */
+  /** Whether this page and those before it have more marks than the limit. */
   crowded: boolean;
 }): ReactNode {
   if (crowded) return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;

@@ -30,8 +30,8 @@ export function DiffCounts({ additions, deletions }: { additions: number; deleti
 }
 
 /**
- * The changed lines of one file, highlighted in the language of its path. Signs are text and line numbers are not, so a selection copies
- * as a diff.
+ * The changed lines of one file, highlighted in the language of its path. Signs are text and line numbers are not, so that a
+ * copied selection is a valid diff.
  */
 export function Diff({
   hunks,
@@ -71,14 +71,14 @@ export function Diff({
   );
 }
 
-/** A line with its tokens and what changed in it. */
+/** A line with its tokens and the range that changed in it. */
 interface LineView extends DiffLine {
   tokens: LineTokens | undefined;
-  /** The changed part of the text behind the sign. */
+  /** The changed range of the text after the sign. */
   changed: readonly [start: number, end: number] | undefined;
 }
 
-/** The old and the new text are highlighted apart, so that each is code of its language. */
+/** Highlights the old and the new text separately, so that each is valid code. */
 function useLineViews(lines: readonly DiffLine[], language: string): LineView[] {
   const [before, after] = useMemo(() => [codeOf(lines, "+"), codeOf(lines, "-")], [lines]);
   const changed = useMemo(() => changedRanges(lines), [lines]);
@@ -102,7 +102,7 @@ function useLineViews(lines: readonly DiffLine[], language: string): LineView[] 
   }, [lines, old.pages, now.pages, changed]);
 }
 
-/** The code of one side: all lines but those with the sign of the other. */
+/** The code of one side: all lines except those with the sign of the other side. */
 const codeOf = (lines: readonly DiffLine[], other: "+" | "-"): string =>
   lines
     .filter(({ text }) => text[0] !== other)
@@ -137,7 +137,7 @@ const DiffLines = memo(
     }),
 );
 
-/** The sign, then the code in its colours, with the changed part marked. */
+/** The sign, then the highlighted code with the changed range marked. */
 function LineText({ line: { text, tokens, changed } }: { line: LineView }): ReactNode {
   const code = text.slice(1);
   return (
@@ -158,7 +158,7 @@ function LineText({ line: { text, tokens, changed } }: { line: LineView }): Reac
   );
 }
 
-/** A range of a line of code in the colours of its tokens. */
+/** A highlighted range of a line of code. */
 function Code({
   code,
   tokens = NO_TOKENS,

@@ -14,32 +14,32 @@ import "./output.css";
 
 const HEAD = 16;
 const TAIL = 10;
-/** Number of last lines shown of a failed output: they usually name the reason. */
+/** Number of last lines that are shown of a failed output, which usually contain the reason. */
 const FAILED_TAIL = 24;
-/** If fewer lines than this would be hidden, all are shown. */
+/** Minimum number of hidden lines. If fewer would be hidden, all are shown. */
 const WORTH = 8;
-/** Lines that each click adds; lines shown at most to reach a search match; lines in one element. */
+/** Number of lines that each click adds, that are shown at most to reach a search match, and that are in one element. */
 const STEP = 4_000;
 const MAX_SEARCHED_LINES = 10 * STEP;
 const CHUNK = 100;
-/** Characters of a line before it is truncated. */
+/** Maximum characters of a line before it is truncated. */
 const LINE = 4_000;
 
 export interface OutputProps extends CutText {
-  /** The last lines of the whole output, if `text` was truncated and they are known. */
+  /** The last lines of the whole output, if `text` is truncated and they are known. */
   end?: string;
   /** Accessible name. */
   label: string;
-  /** Added to "Show all" if `text` is not the whole output. */
+  /** Whether `text` is only what the agent saw of the output. "Show all" then says so. */
   isSeen?: boolean;
   /** Shows all lines at once, as after a click. */
   unfolded?: boolean;
   /**
-   * For an output that explains a failure: its end is shown first, and a line is marked. Gets the lines that are shown, and returns the
-   * index of the one that says why, or −1.
+   * Present for the output of a failed call, of which the end is shown first. Returns the index of the line that contains the
+   * reason, which is marked, or −1. `lines`: the lines that are shown.
    */
   failureIn?(this: void, lines: readonly string[]): number;
-  /** Converts the text, as loaded, into what is shown. `is_end`: it is only the end of a truncated text. */
+  /** Converts loaded text into what is shown. `is_end`: `text` is the end of a truncated text. */
   read?(this: void, text: string, is_end: boolean): string;
 }
 
@@ -62,7 +62,7 @@ export function Output({
   const [first, last] = failed ? [0, FAILED_TAIL] : [HEAD, TAIL];
   const [shown, setShown] = useState(unfolded ? STEP : first);
   const lines = linesOf(content);
-  /** Lines skipped at the beginning because the search match is too far below it. */
+  /** Number of lines that are skipped at the beginning, if a search match is too far below. */
   const [start, setStart] = useState(0);
   const limit = isLoaded ? Math.max(shown, STEP) : shown;
   // The end of a truncated output is shown separately.
@@ -140,7 +140,7 @@ export function Output({
 
 const asLoaded = (text: string): string => text;
 
-/** The last lines of a failed output, with a mark at the one that says why it failed. */
+/** The last lines of a failed output. The line that contains the reason is marked. */
 function FailedLines({
   lines,
   failureIn,
@@ -177,7 +177,7 @@ function Lines({ lines }: { lines: readonly string[] }): ReactNode {
   return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
 }
 
-/** Whether a line is too long to be shown whole. Terminal sequences do not count: they show nothing. */
+/** Whether a line is too long to be shown completely. Terminal sequences do not count, because they are invisible. */
 function isLong(line: string): boolean {
   return line.length > LINE && (line.length > 16 * LINE || terminalText(line).length > LINE);
 }

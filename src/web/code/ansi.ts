@@ -1,4 +1,4 @@
-/** A piece of terminal output with one style. `overwritten`: the text after it replaced it on its line. */
+/** A piece of terminal output with one style. `overwritten`: later text replaced it on its line. */
 export interface TerminalPiece {
   text: string;
   /** Class names without a prefix: `red`, `bold`, `dim`, `italic`, `underline`, `struck`, `concealed`. */
@@ -7,7 +7,7 @@ export interface TerminalPiece {
   overwritten?: boolean;
 }
 
-/** Number of style changes after which the rest stays plain: each is an element. */
+/** Number of style changes after which the rest stays plain, because each one is an element. */
 const MAX_PIECES = 4_000;
 /** Maximum length of an operating system command. A longer one is treated as text. */
 const MAX_COMMAND = 4_096;
@@ -29,9 +29,9 @@ export function readTerminal(output: string): TerminalPiece[] {
   const pieces: TerminalPiece[] = [];
   const style: Style = { color: "", background: "", marks: new Set() };
   let link: string | undefined;
-  /** Non-empty text that is in no piece yet. Not joined: joining it whenever its end is checked would cost its whole length. */
+  /** Non-empty strings that are in no piece yet. Joined only on flush, because joining is linear in their length. */
   let plain: string[] = [];
-  /** The first piece after the cursor's last return: the next return overwrites from here. */
+  /** Index of the first piece after the last carriage return, from which the next carriage return overwrites. */
   let start = 0;
   let full = false;
 
@@ -64,7 +64,7 @@ export function readTerminal(output: string): TerminalPiece[] {
       }
       at = sequence.end;
     } else if (code === 0x0d) {
-      // Repeated returns, or one at the end of a line, overwrite nothing.
+      // Repeated carriage returns, or one at the end of a line, overwrite nothing.
       let next = at;
       while (text.charCodeAt(next) === 0x0d) next++;
       if (next < text.length && text[next] !== "\n") overwrite();
@@ -75,7 +75,7 @@ export function readTerminal(output: string): TerminalPiece[] {
       start = pieces.length;
       at++;
     } else if (code === 0x08 && plain.length > 0) {
-      // Overstriking: a letter printed twice is bold, one printed over `_` is underlined.
+      // Overstriking: a character printed twice is bold, one printed over `_` is underlined.
       const last = plain.pop() ?? "";
       const before = last.at(-1);
       const after = text[at + 1];
@@ -126,7 +126,7 @@ function readEscape(text: string, at: number): Escape {
         const link = second === 0x5d ? /^8;[^;]*;([\s\S]*)$/.exec(text.slice(body, index))?.[1] : undefined;
         return link === undefined ? { end } : { end, link };
       }
-      // A command never spans lines or contains another one, so this one is unfinished.
+      // A command cannot span lines or contain another one, so this one is unterminated.
       if (next === 0x0a || next === 0x1b || (next >= 0x80 && next <= 0x9f)) return { end: index };
     }
     return { end: limit === text.length ? limit : body };
@@ -149,7 +149,7 @@ function readControlSequence(text: string, body: number): Escape {
     const plain = final === 0x6d && end === intermediate && !/[<=>?]/.test(parameters);
     return plain ? { end: end + 1, sgr: parameters } : { end: end + 1 };
   }
-  // Not a sequence: drop the bytes that could belong to one. What follows is text.
+  // Not a valid sequence. Drop the bytes that could belong to one; what follows is text.
   while (text.charCodeAt(end) >= 0x20 && text.charCodeAt(end) <= 0x3f) end++;
   return { end };
 }
@@ -213,7 +213,7 @@ function applySimple(style: Style, code: number): void {
   else if (code === 49) style.background = "";
 }
 
-/** The nearest colour of the page's palette, so that text keeps its contrast in both themes. */
+/** Maps an extended colour to the nearest one of the page's palette, so that text keeps its contrast in both themes. */
 function extended(values: number[], hasColorSpace: boolean): string {
   const [kind, ...rest] = values;
   if (kind === 5) {
@@ -242,7 +242,7 @@ function nearest(red: number, green: number, blue: number): string {
   return COLORS[bits] ?? "";
 }
 
-/** The output as plain text, for copying: without sequences and control bytes, with overwritten text. */
+/** The output as plain text for copying: without sequences and control bytes, but including overwritten text. */
 export function terminalText(output: string): string {
   return (
     readTerminal(output)

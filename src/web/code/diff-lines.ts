@@ -1,18 +1,18 @@
-/** A hunk of a unified diff. `lines` begin with a space, `-` or `+`. Numbers count from 1; 0: unknown. */
+/** A hunk of a unified diff. Each of `lines` begins with a space, `-` or `+`. Line numbers are one-based; 0: unknown. */
 export interface Hunk {
   readonly old_start: number;
   readonly new_start: number;
   readonly lines: readonly string[];
 }
 
-/** A line with its sign, or `GAP`, and its numbers; empty: it has none on that side. */
+/** A line with its sign, or `GAP`, and its line numbers. A line number is empty if the line is not on that side. */
 export interface DiffLine {
   old: string;
   new: string;
   text: string;
 }
 
-/** Stands between two hunks. */
+/** The text of the line between two hunks. */
 export const GAP = "@";
 
 /** The lines of all hunks in order. */
@@ -35,16 +35,16 @@ export function numberLines(hunks: readonly Hunk[]): DiffLine[] {
   return lines;
 }
 
-/** Longer lines are not compared, in UTF-16 code units. */
+/** Maximum length of compared lines, in UTF-16 code units. */
 const MAX_COMPARED = 1_000;
-/** Share of the longer line that must be the same, or the lines have little to do with each other. */
+/** Minimum share of the longer line that must be equal. Otherwise the lines are considered unrelated. */
 const LEAST_SAME = 0.4;
 
 type Range = readonly [start: number, end: number];
 
 /**
- * What changed inside lines, by the index of the line: the part between the common beginning and the common end of a removed line and
- * of the added line that replaces it. Lines that were replaced as a whole are absent.
+ * The changed range inside each line, by line index: what is between the common prefix and the common suffix of a removed line
+ * and the added line that replaces it. Lines that were replaced completely are absent.
  */
 export function changedRanges(lines: readonly DiffLine[]): ReadonlyMap<number, Range> {
   const ranges = new Map<number, Range>();
@@ -52,7 +52,7 @@ export function changedRanges(lines: readonly DiffLine[]): ReadonlyMap<number, R
   while (index < lines.length) {
     const removed = runOf(lines, index, "-");
     const added = runOf(lines, index + removed, "+");
-    // Only as many lines as were removed: which one replaces which is known then.
+    // Lines can be paired only if as many were added as were removed.
     if (removed > 0 && removed === added)
       for (let at = index; at < index + removed; at += 1) compare(lines, at, at + removed, ranges);
     index += Math.max(1, removed + added);
@@ -92,10 +92,10 @@ function compare(
   ranges.set(added, [start, after.length - end]);
 }
 
-/** Also what joins characters, and halves of them. */
+/** A code unit of a word. Includes joiners, variation selectors and surrogates, so that no character is split. */
 const WORD = /[\p{L}\p{N}\p{M}_]|\u200d|\ufe0f|[\ud800-\udfff]/u;
 
-/** Widens what changed to whole words, so that no character is split either. `end`: length of the common end. */
+/** Widens a changed range to whole words, which also avoids splitting characters. `end`: length of the common suffix. */
 function toWords(text: string, start: number, end: number): [start: number, end: number] {
   let [from, to] = [start, text.length - end];
   while (from > 0 && isWord(text, from - 1) && isWord(text, from)) from -= 1;

@@ -1,6 +1,6 @@
 /** Messages between the page and the highlighting worker. */
 
-/** Kinds of tokens that have a colour. A packed token refers to one by its position, counted from 1. */
+/** Kinds of tokens that have a colour. A packed token refers to one by its one-based index. */
 export const TOKEN_KINDS = [
   "keyword",
   "string",
@@ -12,13 +12,13 @@ export const TOKEN_KINDS = [
   "constant",
 ] as const;
 
-/** Longer lines stay plain: they are usually data, and the most expensive. */
+/** Maximum length of highlighted lines. Longer lines are usually data and the most expensive ones. */
 export const MAX_LINE = 1_000;
-/** Lines of more tokens stay plain too. */
+/** Maximum number of tokens of a highlighted line. */
 export const MAX_TOKENS = 150;
 
 export type HighlightRequest =
-  /** `first`: the worker has no state of this session. */
+  /** `first`: the worker has no state of this session yet. */
   | { type: "lines"; session: number; language: string; first: boolean; lines: string[] }
   | { type: "end"; session: number };
 

@@ -9,7 +9,9 @@ import {
   TOKEN_KINDS,
 } from "./highlight-protocol.ts";
 
-/** Runs in a worker, which the page terminates if a text takes too long: no regular expression can block the page. */
+/**
+ * This module runs in a worker, which the page terminates if a text takes too long. So no regular expression can block the page.
+ */
 type Loader = () => Promise<{ default: LanguageRegistration[] }>;
 
 const LANGUAGES = new Map<string, Loader>(
@@ -106,7 +108,7 @@ const SCOPES: Record<(typeof TOKEN_KINDS)[number], string[]> = {
   ],
 };
 
-/** The colours here only number the kinds of tokens. The page's CSS variables hold the real colours. */
+/** The theme's colours only encode the kinds of tokens. The real colours are CSS variables of the page. */
 const color = (kind: number): string => `#${kind.toString(16).padStart(6, "0")}`;
 const PLAIN = "#ffffff";
 const theme: ThemeRegistration = {
@@ -121,7 +123,7 @@ const theme: ThemeRegistration = {
       scope: SCOPES[kind],
       settings: { foreground: color(index + 1) },
     })),
-    // Names and quotation marks keep the colour of their construct.
+    // Property names are coloured like functions, and punctuation like the construct that it belongs to.
     {
       scope: ["support.type.property-name.json", "support.type.property-name.yaml", "entity.name.tag.yaml"],
       settings: { foreground: color(TOKEN_KINDS.indexOf("function") + 1) },
@@ -144,12 +146,12 @@ const theme: ThemeRegistration = {
     },
   ],
 };
-/** Position of the foreground in a token's metadata: vscode-textmate's `EncodedTokenMetadata.getForeground`. */
+/** Bits of the foreground colour in a token's metadata, as in vscode-textmate's `EncodedTokenMetadata.getForeground`. */
 const FOREGROUND_MASK = 0b00000000111111111000000000000000;
 const FOREGROUND_SHIFT = 15;
 /** Time limit for one line, in milliseconds. The rest of the line stays plain; the page terminates a worker that takes longer. */
 const LINE_LIMIT_MS = 500;
-/** Code with constructs that most languages have. Highlighting it compiles most of a grammar. */
+/** Code with constructs of most languages. Highlighting it compiles most of a grammar. */
 const TYPICAL = [
   "x = 1 // {}",
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code that is highlighted.
@@ -159,7 +161,7 @@ const TYPICAL = [
 
 interface Highlighter {
   core: ShikiPrimitive;
-  /** The token kind of each colour of the theme, by the colour's number. */
+  /** The token kind of each colour, by its index in the theme's colour map. */
   kinds: readonly number[];
 }
 type Grammar = ReturnType<ShikiPrimitive["getLanguage"]>;
@@ -198,7 +200,7 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
   if (!loaded.has(language)) {
     await core.loadLanguage(load);
     loaded.add(language);
-    // Compiling a grammar takes longer than using it. Without this, the first line of a text would exceed the time limit.
+    // Compiling a grammar takes longer than using it. Without this warm-up, the first line of a text would exceed the time limit.
     for (const line of TYPICAL) core.getLanguage(language).tokenizeLine2(line, null);
     page.postMessage({ type: "loaded", session, language });
   }
@@ -214,7 +216,7 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
   page.postMessage({ type: "tokens", session, tokens });
 }
 
-/** Converts the grammar's pairs of start and metadata into pairs of length and kind. */
+/** Converts the grammar's pairs of start offset and metadata into pairs of length and kind. */
 function pack(tokens: Uint32Array, end: number, kinds: readonly number[]): number[] {
   const packed: number[] = [];
   for (let at = 0; at < tokens.length; at += 2) {
@@ -225,7 +227,7 @@ function pack(tokens: Uint32Array, end: number, kinds: readonly number[]): numbe
       packed[packed.length - 2] = (packed.at(-2) ?? 0) + length;
     else packed.push(length, kind);
   }
-  // A line with so many colours is data, and each colour would be an element.
+  // A line with this many tokens is data, and each token would be an element.
   return packed.length > 2 * MAX_TOKENS ? [] : packed;
 }
 

@@ -8,9 +8,9 @@ import workerUrl from "./highlight-worker.ts?worker&url";
 export type LineTokens = readonly number[];
 
 interface Highlighted {
-  /** Tokens in pages of `PAGE_LINES` lines. An unchanged page stays the same array. */
+  /** Tokens in pages of `PAGE_LINES` lines. An unchanged page keeps its identity. */
   readonly pages: readonly (readonly LineTokens[])[];
-  /** Why the rest stays plain. */
+  /** The reason why the rest stays plain, if it does. */
   readonly note?: string;
 }
 
@@ -21,13 +21,13 @@ const MAX_LINES = 1_200;
 const MAX_TOTAL_TOKENS = 6_000;
 const BATCH_LINES = 64;
 const BATCH_LENGTH = 8_192;
-/** Time for which complete lines of growing code wait for the rest of their page, so that most pages are highlighted once. Milliseconds. */
+/** Time to wait for the rest of a page of growing code, in milliseconds, so that most pages are highlighted only once. */
 const PAGE_WAIT_MS = 100;
 const LIMIT_MS = 1_000;
-/** Time limit of the second try: on a busy machine, the first one may fail for no fault of the code. */
+/** Time limit of the second attempt. On a busy machine, the first may time out although the code is not expensive. */
 const SECOND_LIMIT_MS = 3_000;
 const LOAD_LIMIT_MS = 15_000;
-/** Delay between attempts to load the worker or a grammar while the daemon cannot be reached. */
+/** Delay between attempts to load the worker or a grammar while the daemon is unreachable, in milliseconds. */
 const RETRY_MS = 2_000;
 const NOTHING: Highlighted = { pages: [] };
 
@@ -35,16 +35,16 @@ interface Session {
   id: number;
   language: string;
   lines: readonly string[];
-  /** More lines follow. */
+  /** Whether more lines will follow. */
   open: boolean;
   sent: number;
-  /** When the first unsent line arrived, by the page's clock. */
+  /** When the first unsent line arrived, as `performance.now()`. */
   since: number;
-  /** The current worker has no state of it. */
+  /** Whether the current worker has no state of this session yet. */
   first: boolean;
   tokens: LineTokens[][];
   count: number;
-  /** It exceeded the time limit once. */
+  /** Whether the session has exceeded the time limit once. */
   slow: boolean;
   listener: (highlighted: Highlighted) => void;
 }
@@ -54,13 +54,13 @@ let nextId = 1;
 let worker: Worker | undefined;
 /** The session whose lines the worker is highlighting. */
 let busy: number | undefined;
-/** Languages whose grammars the worker has loaded: the time limit applies to them. */
+/** Languages whose grammars the worker has loaded. Only to these does the normal time limit apply. */
 const loaded = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-/** Fires when the first lines that wait for their page have waited long enough. */
+/** Fires when the oldest lines that wait for the rest of their page are due. */
 let wait: ReturnType<typeof setTimeout> | undefined;
 
-/** Aliases used in fences, and file name extensions. */
+/** Aliases from fences and file name extensions, mapped to the highlighter's names. */
 const ALIASES = new Map<string, string>(
   Object.entries({
     sh: "bash",
@@ -131,7 +131,7 @@ const ALIASES = new Map<string, string>(
   }),
 );
 
-/** The highlighter's name for a fence's language or a file extension. Accepts any string. */
+/** The highlighter's name for the language of a fence or file extension. Unknown names are only converted to lower case. */
 function languageName(given: string): string {
   const name = given.toLowerCase();
   return ALIASES.get(name) ?? name;
@@ -143,10 +143,10 @@ function send(request: HighlightRequest): void {
   worker?.postMessage(request);
 }
 
-/** Sessions with new tokens, and why the rest of each stays plain. */
+/** Sessions with unpublished tokens, each with the reason why its rest stays plain, if any. */
 const news = new Map<Session, string | undefined>();
 
-/** Publishes with the next animation frame, together with growing text: rendering for tokens alone would double the cost. */
+/** Publishes in the next animation frame, together with growing text. Rendering separately for tokens would double the cost. */
 function publish(session: Session, note?: string): void {
   if (news.size === 0) requestAnimationFrame(tell);
   news.set(session, note);
@@ -179,7 +179,7 @@ function forget(session: Session): void {
   session.count = 0;
 }
 
-/** Gives the session another number, so that replies about its former code are ignored. */
+/** Gives the session a new id, so that replies about its former code are ignored. */
 function replaceSession(session: Session): void {
   sessions.delete(session.id);
   send({ type: "end", session: session.id });
@@ -211,7 +211,7 @@ function expire(): void {
   next();
 }
 
-/** The line up to which a session's lines are due now. Pages that are not full are due once they have waited. */
+/** Number of a session's lines that are due now. An incomplete page is due after `PAGE_WAIT_MS`. */
 function dueLine({ lines, open, since }: Session, now: number): number {
   if (!open || now - since >= PAGE_WAIT_MS) return lines.length;
   return lines.length - (lines.length % PAGE_LINES);
@@ -311,7 +311,7 @@ function start(language: string, listener: (highlighted: Highlighted) => void): 
   return session;
 }
 
-/** Cache of completely highlighted blocks, newest last, for blocks that come back into view. */
+/** Cache of completely highlighted blocks, newest last, for blocks that are scrolled back into view. */
 const finished = new Map<string, Highlighted>();
 const MEMORY = 200;
 
@@ -322,8 +322,8 @@ function remember(key: string, value: Highlighted): void {
 }
 
 /**
- * The tokens of some code as they arrive from the worker. Each line is highlighted once, with the state of the line before.
- * While `open`, only complete lines are highlighted. Without workers (in a test, or an old browser) the code stays plain.
+ * The tokens of code as they arrive from the worker. Each line is highlighted once, with the state of the line before. While
+ * `open`, only complete lines are highlighted. Without workers (in a test or an old browser) the code stays plain.
  */
 export function useHighlight(code: string, language: string, open: boolean): Highlighted {
   const name = languageName(language);
@@ -342,7 +342,7 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
       send({ type: "end", session: begun.id });
       setSession(undefined);
     };
-    // Cached tokens need no session. Tokens that are cached later change nothing.
+    // Cached tokens need no session. A later change of `known` must not restart the session, so it is not a dependency.
   }, [name, possible]);
 
   useEffect(() => {

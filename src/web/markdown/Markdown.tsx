@@ -19,34 +19,34 @@ import type { MarkdownBlock, MarkdownDocument, Piece } from "./document.ts";
 import type { TextGrowth } from "./window.ts";
 import "./markdown.css";
 
-/** Characters and lines of a text that are rendered before a click. */
+/** Maximum characters and lines of a text that are rendered before the user asks for all of it. */
 const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
-/** Number of elements rendered before a click. */
+/** Maximum number of elements that are rendered before the user asks for all of the text. */
 const FIRST_ELEMENTS = 1_500;
-/** Number of pages of blocks that are laid out together. */
+/** Number of pages of blocks that are laid out in one group. */
 const LAY_OUT_PAGES = 4;
-/** Delay between two such groups after the text has ended, in milliseconds. */
+/** Delay between groups after the text has ended, in milliseconds. */
 const LAY_OUT_MS = 30;
 
 interface MarkdownProps {
   text: string;
-  /** The text still grows, so its end may be incomplete. */
+  /** Whether the text is still growing, so that its end may be incomplete. */
   open?: boolean;
-  /** How the text grew, if known. Then the cost of parsing new text does not depend on the length of the old. */
+  /** How the text grew, if known. It makes the cost of parsing added text independent of the length of the whole text. */
   growth?: TextGrowth | undefined;
   /** Makes the ids of footnotes unique on the page. */
   idPrefix?: string;
 }
 
-/** GitHub Flavored Markdown. HTML stays text, images are not loaded, and links show their real address. */
+/** Renders GitHub Flavored Markdown. HTML is shown as text, images are not loaded, and links show their real address. */
 export const Markdown = memo(function Markdown({
   text,
   open = false,
   growth,
   idPrefix = "",
 }: MarkdownProps): ReactNode {
-  // A text that was shown while it grew is not truncated when it ends.
+  // A text that was rendered while growing is not truncated once it is complete.
   const [all, setAll] = useState(open);
   const [stream] = useState(() => createMarkdownStream(open ? undefined : FIRST_ELEMENTS));
   const end = all ? text.length : firstPart(text);
@@ -60,7 +60,7 @@ export const Markdown = memo(function Markdown({
     stream.readAll();
     setAll(true);
   };
-  // If the end was left out because of the number of elements, its position in the source is not known.
+  // If the end is omitted because of the number of elements, its offset in the source is unknown, so the whole text is searched.
   const isMatch = useIsSearchMatch(() => (all ? "" : document.cut ? text : text.slice(end)));
   if (isMatch) showAll();
   const [, readOn] = useReducer((reads: number) => reads + 1, 0);
@@ -108,7 +108,7 @@ function MarkdownView({
   const root = useRef<HTMLDivElement>(null);
   const [growing, setGrowing] = useState(open);
   if (open && !growing) setGrowing(true);
-  // Pages that were laid out keep their height, so that nothing above the viewport moves.
+  // Pages that have been laid out keep their height, so that nothing above the viewport moves.
   const pageCount = useRef(0);
   useLayoutEffect(() => {
     if (!growing) return;
@@ -118,7 +118,8 @@ function MarkdownView({
   useLayoutEffect(() => {
     pageCount.current = document.pages.length;
   }, [document]);
-  // Pages that were not laid out while the text grew follow after its end, in groups, because all at once would block the page.
+  // Pages that were skipped while the text grew are laid out after it has ended, in groups, because all at once would block the
+  // page.
   useEffect(() => {
     if (open || !growing) return;
     const pages = [...(root.current?.querySelectorAll<HTMLElement>(":scope > .markdown-page") ?? [])];
@@ -131,7 +132,7 @@ function MarkdownView({
         const page = pages.pop();
         if (page === undefined) break;
         page.style.contentVisibility = "visible";
-        // Blocks of plain text are much longer.
+        // A page with plain text is much longer, so it is a group of its own.
         if (page.querySelector(":scope > .markdown-plain")) break;
       }
       timer = setTimeout(next, LAY_OUT_MS);
@@ -296,7 +297,7 @@ function toTree(
   return treeOf(nodes, piece.definitions, piece.before, idPrefix).filter((node) => !isFootnotes(node));
 }
 
-/** HTML elements of some nodes. Footnotes are numbered after those `before`; hidden characters are marked. */
+/** Converts nodes to HTML elements. Footnotes are numbered after those in `before`, and hidden characters are marked. */
 function treeOf(
   nodes: readonly (RootContent | FootnoteDefinition)[],
   definitions: readonly Definition[],
@@ -321,7 +322,7 @@ function treeOf(
   const options: Options = { handlers, clobberPrefix: idPrefix };
   const tree = toHast({ type: "root", children: [...definitions, ...nodes] }, options);
   const children = tree.type === "root" ? tree.children : [];
-  // Nodes of the outermost level are on separate lines. The text between them is blank.
+  // The text between top-level nodes is only white space.
   const content = children.filter(
     (node): node is ElementContent =>
       node.type === "element" || (node.type === "text" && /\S/.test(node.value)),
@@ -330,7 +331,7 @@ function treeOf(
   return content;
 }
 
-/** Splits text nodes at hidden characters, and makes the fixed id of the footnotes' heading unique. */
+/** Splits text nodes at hidden characters, and makes the library's fixed id of the footnotes heading unique. */
 function mark(nodes: ElementContent[], idPrefix: string): void {
   const stack: { nodes: ElementContent[]; code: boolean }[] = [{ nodes, code: false }];
   for (let entry = stack.pop(); entry; entry = stack.pop()) {
@@ -364,8 +365,8 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
 }
 
 /**
- * Renders nodes with react-markdown. It gets the existing tree instead of source, because the text was parsed when it was split
- * into blocks. Raw HTML nodes are shown as text, so no node can become HTML.
+ * Renders nodes with react-markdown, which gets the existing tree instead of source: the text was already parsed when it was
+ * split into blocks. Raw HTML nodes were converted to text, so no node can become HTML.
  */
 function toReact(children: ElementContent[]): ReactNode {
   return (
@@ -378,7 +379,7 @@ function toReact(children: ElementContent[]): ReactNode {
   );
 }
 
-/** Replaces react-markdown's parser, which it would create for each block to parse nothing: a third of a block's cost. */
+/** Replaces react-markdown's parser. Creating one per block, only to parse nothing, would be a third of the cost of a block. */
 function withoutParser(this: { parser?: unknown }): void {
   this.parser = () => ({ type: "root", children: [] });
 }
@@ -409,7 +410,7 @@ const language = (node: Element | undefined): string => {
   return found === undefined ? "" : String(found).slice("language-".length);
 };
 
-/** Components of Markdown elements. Headings are two levels lower, below the page's own. */
+/** Components for Markdown elements. Headings are shifted by two levels, to be below the page's own. */
 export const markdownComponents: Components = {
   a: ({ node, href, children, className, ...rest }) => {
     const target = typeof href === "string" ? href : "";

@@ -24,13 +24,13 @@ import { createMarkdownWindow, type TextGrowth } from "./window.ts";
 
 /** Number of elements after which the rest of a text is shown as plain text. */
 const MAX_ELEMENTS = 12_000;
-/** Characters per parse: a long text is read in steps, as if it had grown. */
+/** Characters per parse. A long text is read in steps, as if it were growing. */
 const STEP = 4_096;
-/** Step of a read that may end early, and its limits: new elements, and new or parsed characters. */
+/** Characters per parse of a short read, and the limits after which it ends: added elements, and added or parsed characters. */
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
-/** The key of a block that was parsed with older definitions. */
+/** The key of a block that was parsed with outdated definitions. */
 const STALE = "stale";
 
 interface Checkpoint {
@@ -48,19 +48,19 @@ interface Checkpoint {
 interface MarkdownStream {
   /**
    * Reads the text so far. If it continues the text of the last read, only its tail is parsed. `complete`: the text has ended,
-   * so nothing is deferred. `short`: reads only some of a long addition (`behind` says that more is left), because rendering
-   * takes much longer than parsing.
+   * so nothing is deferred. `short`: reads only a portion of a long addition, because rendering takes much longer than parsing;
+   * `behind` of the result tells whether more is left.
    */
   read(text: string, complete: boolean, short?: boolean, growth?: TextGrowth): MarkdownDocument;
-  /** From the next read on, nothing is left out. */
+  /** Lifts the limit `first`: from the next read on, nothing is omitted. */
   readAll(): void;
 }
 
 /**
  * Parses a growing Markdown text block by block. A finished block is parsed once and keeps its identity. Text after `first`
- * elements is left out until all of it is requested; text after `MOST_ELEMENTS` is plain, which bounds the number of elements.
+ * elements is omitted until `readAll` is called. Text after `MAX_ELEMENTS` stays plain, which bounds the number of elements.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of a stream, in functions of a screen at most.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of a stream; its functions are short.
 export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const references = createReferences();
   const parser = createBlockParser(references);
@@ -68,7 +68,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const { learn, keyFor } = references;
   const source = createMarkdownWindow();
   let budget = first;
-  /** The window's text that is being read. Offsets count from its beginning. */
+  /** The part of the window's text that has been read so far. Offsets are relative to its start. */
   let text = "";
   let kept: Kept[] = [];
   const pages = createPages();
@@ -79,7 +79,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let lastTail = "";
   let signature = "";
   let refreshed = 0;
-  /** Length of the text at which blocks that refer to new definitions are parsed again. */
+  /** Length of the text from which blocks that refer to new definitions are parsed again. */
   let patient_until = 0;
   let result: MarkdownDocument = {
     pages: [],
@@ -90,15 +90,15 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     behind: false,
   };
   let finished = false;
-  /** Version of the definitions when the current read began. */
+  /** Number of definitions when the current read began. */
   let known = 0;
-  /** The state before a text was read as complete. If the text grows after all, reading continues from here. */
+  /** The state before a text was read as complete, to continue from if the text grows after all. */
   let beforeEnd: Checkpoint | undefined;
   /** Number of elements of the finished blocks. */
   let spent = 0;
-  /** The first plain block beyond the limit has given the reason. */
+  /** Whether the first plain block beyond the limit was created, which contains the reason. */
   let saidPlain = false;
-  /** Characters that were parsed before this read. */
+  /** Total number of characters that were parsed before the current read. */
   let parsedBefore = 0;
 
   const save = (): Checkpoint => ({
@@ -153,8 +153,9 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   };
 
   /**
-   * Parses blocks again whose references were defined, changed or removed since they were parsed. If these blocks are long, it
-   * waits until the text has grown by an eighth of their length, because definitions arrive one by one. `length`: of the text.
+   * Parses blocks again if their references were defined, changed or removed since. After this has been expensive, it is not
+   * repeated until the text has grown by an eighth of what was parsed, because definitions arrive one by one. `length`: length of
+   * the text.
    */
   const refresh = (length: number): void => {
     const now = references.signature();
@@ -178,7 +179,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     if (again > PATIENT) patient_until = length + again / 8;
   };
 
-  /** Parses a block again, and the footnotes that it defines. */
+  /** Parses a block again, together with the footnotes that it defines. */
   const reread = (entry: Kept, key: string): Kept => {
     const { nodes } = parse(entry.raw, entry.labels);
     const before = inspect(definingNodes(entry.block)).footnotes;
@@ -190,7 +191,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return { ...entry, key, block: blockOf(nodes, entry.raw) };
   };
 
-  /** Parses items again: a later item may define what an earlier one refers to. */
+  /** Parses the finished items of a list again, because a later item may define what an earlier one refers to. */
   const rebuildItems = (state: CarriedList): void => {
     const labels = labelsIn(state.raw);
     if (labels.size === 0) return;
@@ -199,7 +200,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     state.known = references.size;
   };
 
-  /** Builds a carried block again, after its items' definitions are known. */
+  /** Builds the block of a growing list again, once the definitions in its items are known. */
   const rebuildOpen = (state: CarriedList): void => {
     const [first, ...others] = open;
     const tail = text.slice(tailStart);
@@ -231,7 +232,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  /** Parses the tail. `true`: a block was finished, and more of the tail is left. */
+  /** Parses the tail. `true`: a block was finished and the rest of the tail is still to be parsed. */
   const readTail = (complete: boolean): boolean => {
     if (fence) return readFence(fence, complete);
     if (spent > budget) return readPlain();
@@ -253,7 +254,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return readNodes(tail, false);
   };
 
-  /** Beyond the limit: nothing until the rest is requested, then plain text. */
+  /** Handles text beyond the limit: it is omitted until the rest is requested, then it becomes plain text. */
   const readPlain = (): boolean => {
     const list = carried && carriedSoFar(carried);
     if (budget < MAX_ELEMENTS) {
@@ -317,7 +318,8 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       const raw = text.slice(start, starts[index + 1] ?? tailEnd);
       if (index === nodes.length - 1 && openFence) break;
       if (index === 0 && carried) {
-        // References of a growing list are resolved when its items are finished: doing it now would cost its whole length.
+        // References in a growing list are resolved once its items are finished: doing it now would cost time for its whole
+        // length.
         const listed = finished ? carried.raw + text.slice(tailStart, start) + raw : raw;
         const ownLabels = finished ? labelsIn(listed) : NONE;
         fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
@@ -368,11 +370,11 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  /** A carried list or table together with its tail. */
+  /** The block of a growing list or table: its finished items or rows together with the tail. */
   const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
     const block = blockWith(parser, state, node);
     if (block) return block;
-    // Not expected, because the tail begins with an item or a row. Parse everything again rather than lose text.
+    // Should not happen, because the tail begins with an item or a row. Parse everything again rather than lose text.
     const whole = state.raw + raw;
     return blockOf(parse(whole, NONE).nodes, whole);
   };
@@ -390,7 +392,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     const [code] = parse(opener, NONE).nodes;
     const opened = code?.type === "code" ? fenceOf(code.lang ?? "", opener) : undefined;
     if (opened) {
-      // Not at the start of the tail: blank lines before it are no nodes.
+      // The fence need not be at the start of the tail, because blank lines before it create no nodes.
       fence = { ...opened, scanned: start + opened.scanned };
       return true;
     }
@@ -457,9 +459,9 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
         finished = complete;
         while (readTail(complete));
       }
-      // Incomplete definitions count too, until the next read parses them again.
+      // Incomplete definitions at the end count too, until the next read parses them again.
       const finished_references = references.save();
-      // Carried items have added their definitions already.
+      // The definitions of carried items were added when these were finished.
       const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
       for (const [index, entry] of open.entries())
         learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
@@ -474,7 +476,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       budget = MAX_ELEMENTS;
       if (!wasCut) return;
       finished = false;
-      // The rest is read in steps again, as if it arrived now.
+      // Read the rest in steps, as if it were arriving now.
       text = text.slice(0, tailStart);
       open = [];
       lastTail = "";
@@ -487,7 +489,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   }
 }
 
-/** The nodes in which a block may define something: its nodes or items, never the rows of a table. `from`: the first page of items. */
+/** The nodes of a block that may contain definitions, which rows of a table cannot. `from`: index of the first page of items. */
 function definingNodes(block: MarkdownBlock, from = 0): readonly Node[] {
   if (block.kind === "nodes") return block.piece.nodes;
   return block.kind === "list" ? block.pages.slice(from).flatMap(({ nodes }) => nodes) : [];
@@ -502,7 +504,9 @@ function plainBlock(raw: string, reason: string | undefined): Kept {
   };
 }
 
-/** A long text as several plain blocks, of which the first says why. Those that were there `before` stay the same. */
+/**
+ * Splits text into plain blocks, of which the first contains the reason `why`. Unchanged blocks of `before` keep their identity.
+ */
 function plainBlocks(raw: string, why: string, before: readonly Kept[]): Kept[] {
   const entries: Kept[] = [];
   for (let at = 0; at < raw.length; ) {
@@ -528,17 +532,17 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
 }
 
 /**
- * An item that cannot interrupt a paragraph. The parser does not let it begin a list below indented code either, whatever the
- * number of blank lines between them. Parsed apart from the code, it would begin one.
+ * A list item that cannot interrupt a paragraph. Below indented code the parser does not let it begin a list either, regardless
+ * of blank lines between them. Parsed separately from the code, it would begin one.
  */
 const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
 
-/** How many of the first nodes cannot change any more. `starts`: where their lines start. */
+/** Number of leading nodes that can no longer change. `starts`: start of each node's first line. */
 function countFinished(text: string, nodes: readonly RootContent[], starts: readonly number[]): number {
   for (let index = nodes.length - 1; index > 0; index--) {
     const start = starts[index] ?? 0;
     const before = starts[index - 1] ?? 0;
-    // The parser starts a heading below definitions where the definitions start.
+    // For a heading below definitions, the parser reports the start of the definitions.
     const isApart = start > before;
     const lineIsComplete = text.indexOf("\n", start) >= 0;
     if (isApart && lineIsComplete && isBoundary(text, nodes[index - 1], before, start)) return index;
@@ -546,7 +550,7 @@ function countFinished(text: string, nodes: readonly RootContent[], starts: read
   return 0;
 }
 
-/** Whether text from `start` on cannot change the block before it. */
+/** Whether the text from `start` on can no longer change the block before it. */
 function isBoundary(
   text: string,
   before: RootContent | undefined,

@@ -4,7 +4,7 @@ import { type BlockParser, LONG } from "./parser.ts";
 import { lineStart } from "./source.ts";
 import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
 
-/** A long list that still grows, with its finished items. */
+/** The finished items of a long list that is still growing. */
 export interface CarriedList {
   readonly kind: "list";
   /** The source of the finished items. */
@@ -14,17 +14,17 @@ export interface CarriedList {
   readonly first: number;
   readonly loose: boolean;
   readonly tasks: boolean;
-  /** Parsed again when their references are defined. */
+  /** The finished items, which are parsed again when their references are defined. */
   pages: readonly Piece<ListItem>[];
-  /** Version of the definitions when all of them were parsed. */
+  /** Number of definitions when the items were last parsed. */
   known: number;
 }
 
-/** A long table that still grows, with its finished rows. */
+/** The finished rows of a long table that is still growing. */
 interface CarriedTable {
   readonly kind: "table";
   readonly raw: string;
-  /** The header lines, with which the parser recognizes what follows as rows. */
+  /** The header lines, which are parsed together with the tail so that the parser recognizes its lines as rows. */
   readonly header: string;
   readonly align: Table["align"];
   readonly head: Piece<TableRow>;
@@ -33,7 +33,9 @@ interface CarriedTable {
 
 export type Carried = CarriedList | CarriedTable;
 
-/** Position of the last node: it begins at `start` in `text`, whose tail begins at `tail`. The node's offsets count from `base`. */
+/**
+ * Position of the last node: it begins at `start` in `text`, the tail at `tail`. The node's own offsets are relative to `base`.
+ */
 interface Place {
   text: string;
   tail: number;
@@ -42,8 +44,9 @@ interface Place {
 }
 
 /**
- * Moves the finished items or rows out of the last node of a text. `undefined`: they are too few. `carried`: items that were
- * moved out of the same node before. `rest`: start of the unfinished part. `elements`: number of elements that were moved.
+ * Moves the finished items or rows out of the last node of a text, so that they are not parsed again. `undefined`: there are too
+ * few. `carried`: items that were moved out of the same node before. `rest`: start of the unfinished part. `elements`: number of
+ * elements that were moved.
  */
 export function carryOn(
   parser: BlockParser,
@@ -69,7 +72,7 @@ function carryList(
     (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
   );
   const facts = inspect(items);
-  // Before their pages are built: they may define what they refer to.
+  // Must happen before the pages are built, because the items may refer to their own definitions.
   references.learn(facts);
   const added = paginate(items);
   const rest = lineStart(text, base + offsetOf(node.children[done]));
@@ -131,7 +134,7 @@ function carryTable(
   };
 }
 
-/** An item is finished when another one follows, and that one counts only once its line is complete. */
+/** Number of finished items. An item is finished once the first line of the next item is complete. */
 function finishedItems(node: List, text: string, base: number): number {
   for (let index = node.children.length - 1; index > 0; index--) {
     if (text.indexOf("\n", base + offsetOf(node.children[index])) >= 0) return index;
@@ -139,7 +142,7 @@ function finishedItems(node: List, text: string, base: number): number {
   return 0;
 }
 
-/** The block of the carried items or rows, without a tail. */
+/** The block of the finished items or rows, without the tail. */
 export function blockSoFar(carried: Carried): MarkdownBlock {
   switch (carried.kind) {
     case "list": {
@@ -155,7 +158,7 @@ export function blockSoFar(carried: Carried): MarkdownBlock {
   }
 }
 
-/** The block of the carried items or rows and of `node`, which the tail adds. `undefined`: `node` is of another kind. */
+/** The block of the finished items or rows together with `node` from the tail. `undefined`: `node` is not of the same kind. */
 export function blockWith(
   { paginate }: BlockParser,
   carried: Carried,

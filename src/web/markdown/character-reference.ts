@@ -3,8 +3,9 @@ const NAME = /^[A-Za-z\d]+$/;
 const decoded = new Map<string, string>();
 
 /**
- * Decodes a named character reference of HTML. `name` excludes `&` and `;`. `false`: there is no such name. Replaces the function of the package `decode-named-character-reference` in the page (vite.config.ts): the browser has the
- * table of 2,125 names already.
+ * Decodes a named character reference of HTML. `name` excludes `&` and `;`. `false`: there is no such name. In the page, this
+ * replaces the function of the package `decode-named-character-reference` (vite.config.ts), because the browser already has the
+ * table of 2,125 names.
  */
 export function decodeNamedCharacterReference(name: string): string | false {
   const known = decoded.get(name);
@@ -14,7 +15,7 @@ export function decodeNamedCharacterReference(name: string): string | false {
   const element = document.createElement("i");
   element.innerHTML = html(reference);
   const text = element.textContent;
-  // Some old names need no semicolon: the browser reads `&notit;` as `¬it;`, where Markdown has no reference.
+  // Some old names need no semicolon in HTML: the browser parses `&notit;` as `¬it;`, but in Markdown it is not a reference.
   if (text === reference || (text.endsWith(";") && name !== "semi")) return false;
   decoded.set(name, text);
   return text;
@@ -23,7 +24,7 @@ export function decodeNamedCharacterReference(name: string): string | false {
 let policy: { createHTML(text: string): string } | undefined;
 /** The reference as TrustedHTML, which the page's policy requires. */
 function html(reference: string): string {
-  // TypeScript's library does not have Trusted Types. A TrustedHTML is accepted wherever a string is.
+  // TypeScript's library has no Trusted Types. Here a TrustedHTML is accepted in place of a string.
   const { trustedTypes } = globalThis as {
     trustedTypes?: { createPolicy(name: string, rules: object): { createHTML(text: string): string } };
   };

@@ -1,4 +1,4 @@
-/** A node of a Markdown or an HTML tree, as far as its text is concerned. */
+/** The common fields of Markdown and HTML tree nodes that are needed to find their text. */
 interface TextNode {
   readonly type: string;
   readonly tagName?: string;
@@ -11,8 +11,8 @@ const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}]/u;
 
 /**
- * The `dir` of a list, a table or a quote: `rtl` if its first letter outside of code is of such a script. It places bullets,
- * columns and bars; the text of each block in it has its own direction.
+ * The `dir` attribute of a list, table or quote: `rtl` if its first letter outside of code is of a right-to-left script. It
+ * determines the side of bullets, columns and bars. The direction of the text is determined separately for each block inside.
  */
 export function directionOf(nodes: readonly TextNode[]): { dir?: "rtl" } {
   const letter = firstLetter(nodes);

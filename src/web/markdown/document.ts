@@ -3,19 +3,19 @@ import type { Definition, FootnoteDefinition, ListItem, Node, RootContent, Table
 /** Syntax trees that are rendered together, with the definitions that they need. Immutable. */
 export interface Piece<Item extends Node = RootContent> {
   readonly nodes: readonly Item[];
-  /** Definitions of its references, from anywhere in the text. */
+  /** The definitions that the nodes refer to, from anywhere in the text. */
   readonly definitions: readonly Definition[];
-  /** Footnotes that it refers to, in order, and those referred to before it. Both determine the numbers. */
+  /** The footnotes that the nodes refer to, in order, and those referred to before them. Both determine the footnote numbers. */
   readonly calls: readonly string[];
   readonly before: readonly string[];
 }
 
-/** A block of the outermost level. An unchanged block stays the same object. */
+/** A top-level block. An unchanged block keeps its identity. */
 export type MarkdownBlock =
   | { readonly kind: "nodes"; readonly piece: Piece }
-  /** A fenced code block of the outermost level. `open`: its closing fence has not arrived. */
+  /** A fenced code block. `open`: its closing fence has not arrived. */
   | { readonly kind: "code"; readonly language: string; readonly code: string; readonly open: boolean }
-  /** A long list. Its items are in pages, of which only the last one changes. */
+  /** A long list. Its items are divided into pages, of which only the last one changes. */
   | {
       readonly kind: "list";
       readonly ordered: boolean;
@@ -30,29 +30,29 @@ export type MarkdownBlock =
       readonly align: Table["align"];
       readonly pages: readonly Piece<TableRow>[];
     }
-  /** Plain text: too expensive to parse or nested too deep (`reason`), or not parsed yet. */
+  /** Plain text: too expensive to parse or nested too deeply (see `reason`), or not parsed yet. */
   | { readonly kind: "plain"; readonly raw: string; readonly reason?: string };
 
-/** A parsed text. Parts that the next read does not change stay the same objects. */
+/** A parsed text. Everything that the next read does not change keeps its identity. */
 export interface MarkdownDocument {
   readonly pages: readonly (readonly MarkdownBlock[])[];
-  /** Every footnote reference in order, and the footnotes at the end of the document. */
+  /** All footnote references in order, and the footnotes for the end of the document. */
   readonly calls: readonly string[];
   readonly footnotes: readonly FootnoteDefinition[];
   readonly definitions: readonly Definition[];
-  /** Its end is left out, or plain text, because of the number of elements. */
+  /** Whether the end is omitted, or plain text, because of the number of elements. */
   readonly cut: boolean;
-  /** Its end is still to be read: the next read of the same text goes on. */
+  /** Whether the end has not been read yet. The next read of the same text continues there. */
   readonly behind: boolean;
 }
 
-/** What was made of a block or a page the last time, by what it was made of: the next read gives the same object again. */
+/** Caches the numbered versions of blocks and pages, so that the next read returns the same objects. */
 const lastBlocks = new WeakMap<MarkdownBlock, MarkdownBlock>();
 const lastPages = new WeakMap<readonly MarkdownBlock[], readonly MarkdownBlock[]>();
 
 /**
- * Numbers the footnotes: each piece learns which were called before it. Pieces without calls keep their identity, and so does
- * what was made of the others as long as they are numbered alike.
+ * Numbers the footnotes by setting `before` of each piece. Pieces without references keep their identity. The others are replaced
+ * by cached versions as long as their numbers do not change.
  */
 export function numberFootnotes(
   pages: readonly (readonly MarkdownBlock[])[],

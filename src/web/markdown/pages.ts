@@ -3,7 +3,7 @@ import type { MarkdownBlock } from "./document.ts";
 /** Blocks per page. Only the last page is rendered again while the text grows. */
 const PAGE = 8;
 
-/** A block, with what is needed to parse it again when a definition appears later. */
+/** A block, with its source and labels in case it must be parsed again because of a later definition. */
 export interface Kept {
   block: MarkdownBlock;
   raw: string;
@@ -15,16 +15,16 @@ type Page = readonly MarkdownBlock[];
 
 /** The pages of a text. A page whose blocks are unchanged keeps its identity. */
 interface Pages {
-  /** The finished blocks from `index` on have changed. */
+  /** Invalidates the pages of finished blocks from `index` on. */
   changeFrom(index: number): void;
-  /** The pages of the finished blocks and the `open` ones. `former`: all pages as they were built last. */
+  /** Builds the pages of the finished blocks `kept` and the unfinished blocks `open`. `former`: the result of the last build. */
   build(kept: readonly Kept[], open: readonly Kept[], former: readonly Page[]): Page[];
 }
 
-/** No pages yet. */
+/** Creates an empty list of pages. */
 export function createPages(): Pages {
   let pages: Page[] = [];
-  /** So many of the first pages are full and unchanged. */
+  /** Number of leading pages that are full and unchanged. */
   let valid = 0;
   const blocks = (entries: readonly Kept[]): MarkdownBlock[] => entries.map((entry) => entry.block);
   return {
@@ -32,7 +32,7 @@ export function createPages(): Pages {
       valid = Math.min(valid, Math.floor(index / PAGE));
     },
     build(kept, open, former) {
-      /** The former page, if all its blocks are unchanged. */
+      /** Returns the former page if all its blocks are unchanged, to keep its identity. */
       const asBefore = (page: Page, index: number): Page => {
         const old = former[index];
         return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;

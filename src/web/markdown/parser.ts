@@ -7,9 +7,9 @@ import { FENCE, MAX_DEPTH } from "./source.ts";
 import { syntaxOf } from "./syntax.ts";
 import { type Facts, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
 
-/** Items of a list, or rows of a table, per page. Only the last page is rendered again while the text grows. */
+/** Items of a list or rows of a table per page. Only the last page is rendered again while the text grows. */
 const PAGE = 8;
-/** Lists and tables with more items than this are parsed item by item. */
+/** Minimum number of items or rows for a list or table to be divided into pages, and for finished ones not to be parsed again. */
 export const LONG = 8;
 const MAX_NODES = 8_000;
 
@@ -20,8 +20,8 @@ export interface BlockParser {
   /** Number of characters parsed so far. */
   readonly parsed: number;
   /**
-   * `labels`: references of the source. A node's offset minus `shift` is its offset in `source`; `shift` is -1 if the parser
-   * failed.
+   * `labels`: labels of the references in the source. A node's offset minus `shift` is its offset in `source`; `shift` is -1 if
+   * the parser failed.
    */
   parse(source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number };
   /** Builds a block of nodes. `raw`: their source. */
@@ -38,7 +38,7 @@ export function createBlockParser(references: References): BlockParser {
     const prefix = references.prefixFor(labels);
     parsed += source.length;
     try {
-      // The parser drops a byte order mark at the start. This one is added so that one of the text is kept.
+      // The parser drops a byte order mark at the start. Add one, so that the text's own is kept.
       const tree = fromMarkdown(`\ufeff${prefix}${source}`, syntaxOf(source));
       const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
       return { nodes, shift: prefix.length };

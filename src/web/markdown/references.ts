@@ -1,26 +1,26 @@
 import type { Definition, FootnoteDefinition } from "mdast";
 import type { Facts } from "./tree.ts";
 
-/** Definitions of a text so far: link targets and footnotes, by the parser's normalized names. */
+/** Definitions of a text so far: link targets and footnotes, by the parser's normalized labels. */
 export interface References {
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly footnotes: ReadonlyMap<string, FootnoteDefinition>;
   /** Number of definitions of both kinds. */
   readonly size: number;
-  /** Adds the definitions of some nodes. The first definition of a name counts. */
+  /** Adds definitions. The first definition of a label counts. */
   learn(facts: Facts): void;
   /** Replaces a footnote that was parsed again. */
   replace(older: FootnoteDefinition, newer: FootnoteDefinition): void;
-  /** Source of definitions for the references of a text, so that the parser recognizes them. The targets are resolved later. */
+  /** Markdown of definitions to prepend to a text, so that the parser recognizes its references. Targets are resolved later. */
   prefixFor(labels: Iterable<string>): string;
-  /** Changes when the definition of a reference of a source changes. */
+  /** A key for labels that changes when the definition of one of them changes. */
   keyFor(labels: Iterable<string>): string;
   /** Changes with every definition. */
   signature(): string;
   /** The current state, for `restore`. */
   save(): SavedReferences;
   restore(saved: SavedReferences): void;
-  /** Removes later definitions, but keeps footnotes as parsed last. */
+  /** Removes the definitions that were added since. Older footnotes keep their latest version. */
   forgetSince(saved: SavedReferences): void;
   clear(): void;
 }
@@ -60,7 +60,7 @@ export function createReferences(): References {
         if (label.startsWith("^") && footnotes.has(label.slice(1))) notes += `[${label}]: x\n\n`;
         if (definitions.has(label)) links += `[${label}]: #\n\n`;
       }
-      // The last line prevents an indented first line from becoming part of a footnote.
+      // The last definition prevents an indented first line of the text from becoming part of a footnote.
       return notes || links ? `${notes}${links}[verbatim-boundary]: #\n\n` : "";
     },
     keyFor(labels) {
@@ -83,7 +83,7 @@ export function createReferences(): References {
     },
     forgetSince(saved) {
       definitions = new Map(saved.definitions);
-      // A footnote that is parsed again replaces its former version.
+      // Footnotes are not restored from `saved`, because they may have been parsed again since.
       footnotes = new Map([...footnotes].filter(([id]) => saved.footnotes.has(id)));
     },
     clear() {

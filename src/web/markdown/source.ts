@@ -4,19 +4,20 @@ import { t } from "../text/text.ts";
 
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
 export const PATIENT = 8_192;
-/** Levels of containers and elements that are rendered. */
+/** Maximum depth of nested containers and elements that are rendered. */
 export const MAX_DEPTH = 100;
 /** Maximum number of delimiters in one passage of inline text: the parser's cost grows with their square. */
 const MAX_DELIMITERS = 1_000;
-/** Maximum sum of these squares in a text without blank lines: four times the maximum of one passage. */
+/** Maximum sum of these squares in text without blank lines: four times the maximum of one passage. */
 const MAX_EFFORT = 4 * MAX_DELIMITERS ** 2;
 /** Square of the number of emphasis marks that cost the parser about as much as an element. */
 const ELEMENT_EFFORT = 4_000;
-/** Characters in a word. */
+/** Maximum number of characters in a word or address. */
 const MAX_RUN = 2_000;
 /**
- * Maximum number of lazy lines (without the mark of their quote or list) in one passage: the parser scans all of them again
- * for each. The same limit applies to nested marks on one line: opening each costs as much as the line before it.
+ * Maximum number of lazy continuation lines (lines without the marker of their quote or list) in one passage, because for each
+ * one the parser scans all of them again. Nested markers are limited for a similar reason: opening one costs as much as the line
+ * before it.
  */
 const MAX_LINES = 2_000;
 const MAX_NESTED = 1_000;
@@ -24,7 +25,7 @@ const MAX_NESTED = 1_000;
 const PLAIN = 16_384;
 const PLAIN_LINES = 256;
 
-/** The marks of a line that opens a fence. */
+/** The marker on a line that opens a fence. */
 export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
 const DELIMITERS = /[*_~`[\]<&!\\]/g;
@@ -32,7 +33,7 @@ const EMPHASIS = /[*_~]/g;
 const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
 export const NONE: ReadonlySet<string> = new Set();
 
-/** A fence that is not closed yet. */
+/** A fenced code block that is not closed yet. */
 export interface OpenFence {
   language: string;
   closer: RegExp;
@@ -42,7 +43,7 @@ export interface OpenFence {
   code: string;
 }
 
-/** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
+/** The unclosed fence of a code block's source; `undefined` if it is closed or indented code. */
 export function fenceOf(language: string, raw: string): OpenFence | undefined {
   const lineEnd = raw.indexOf("\n");
   if (lineEnd < 0) return undefined;
@@ -61,7 +62,7 @@ export function fenceOf(language: string, raw: string): OpenFence | undefined {
 export const codeLine = (line: string, indent: number): string =>
   outdent(line, indent).replaceAll("\0", "\ufffd");
 
-/** Removes up to `columns` (at most 3) columns of leading white space. A partly removed tab leaves the rest of its four columns as spaces. */
+/** Removes up to `columns` (at most 3) columns of leading white space. A partly removed tab becomes spaces. */
 export function outdent(line: string, columns: number): string {
   let taken = 0;
   let at = 0;
@@ -73,7 +74,7 @@ export function outdent(line: string, columns: number): string {
   return line.slice(at);
 }
 
-/** Every label in square brackets, as the parser normalises it, footnotes with their `^`. */
+/** All labels in square brackets, normalized as by the parser. Labels of footnotes begin with `^`. */
 export function labelsIn(raw: string): ReadonlySet<string> {
   if (!raw.includes("[")) return NONE;
   const labels = new Set<string>();
@@ -84,7 +85,7 @@ export function labelsIn(raw: string): ReadonlySet<string> {
   return labels;
 }
 
-/** End of a block of plain text that begins at `start`: after a line, if possible. */
+/** End of a block of plain text that begins at `start`: at the end of a line if possible. */
 export function plainEnd(text: string, start: number): number {
   const limit = Math.min(text.length, start + PLAIN);
   let end = start;
@@ -106,7 +107,7 @@ export interface Risk {
   reason: string;
 }
 
-/** Finds the first passage for which the parser's time grows with the square of the length, or its stack overflows. */
+/** Finds the first passage that would take the parser quadratic time or overflow its stack. */
 export function findRisk(tail: string): Risk | undefined {
   let chunk = 0;
   let fence = 0;
@@ -158,7 +159,7 @@ export function findRisk(tail: string): Risk | undefined {
   return undefined;
 }
 
-/** The address of a link or a definition. It may be on the next line, also in a quote. */
+/** A long address of a link or definition. It may be on the line after the label, even inside a quote. */
 const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
 
 function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
@@ -166,7 +167,7 @@ function riskOf(line: string, delimiters: number, length: number, lines: string)
   if (length > 2 * PATIENT) return t.markdown.longParagraph;
   if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
     return t.markdown.longWord;
-  // It may contain blanks, and each link that refers to it scans all of it.
+  // A long address may contain blanks, so the check for long words does not find it. Each link to it scans all of it.
   if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return t.markdown.longAddress;
   return /^\s{200}/.test(line) ? t.markdown.deep : undefined;
 }
@@ -177,9 +178,9 @@ function riskOfLines(markers: number, lines: number, nested: number): string | u
   return nested > MAX_NESTED ? t.markdown.nested : undefined;
 }
 
-/** The parser's cost of the emphasis marks in a text, in elements. */
+/** The cost of parsing the emphasis marks in a text, as a number of elements with the same cost. */
 export function effortOf(source: string): number {
-  // For nearly every text, nothing else is checked.
+  // Fast path for nearly all texts.
   if ((source.match(EMPHASIS)?.length ?? 0) ** 2 < ELEMENT_EFFORT) return 0;
   let effort = 0;
   let marks = 0;

@@ -1,7 +1,7 @@
 import type { Definition, FootnoteDefinition, List, ListItem, Node, RootContent } from "mdast";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 
-/** Facts about some nodes and all their descendants. */
+/** Facts about nodes and all their descendants. */
 export interface Facts {
   nodes: number;
   /** Number of nodes that become elements. */
@@ -13,7 +13,7 @@ export interface Facts {
   footnotes: FootnoteDefinition[];
 }
 
-/** Walks without recursion: the tree may be too deep for the stack. */
+/** Collects facts about nodes. Does not recurse, because a tree may be too deep for the stack. */
 export function inspect(nodes: readonly Node[]): Facts {
   const facts: Facts = {
     nodes: 0,
@@ -32,10 +32,10 @@ export function inspect(nodes: readonly Node[]): Facts {
     facts.nodes++;
     facts.depth = Math.max(facts.depth, depth);
     let noted = entry.noted;
-    // The unist type has only `type`. These are the mdast nodes that have the fields read here.
+    // The unist type declares only `type`. The fields that are read below belong to mdast nodes.
     const known = node as RootContent;
     if (known.type !== "text") facts.elements++;
-    // Each of these becomes an element as well.
+    // Each hidden character becomes an element as well.
     else facts.elements += findHidden(known.value, "prose").length - 1;
     if (known.type === "linkReference" || known.type === "imageReference")
       facts.references.add(known.identifier);
@@ -63,7 +63,7 @@ export function hasTasks(items: readonly ListItem[]): boolean {
   return items.some((item) => typeof item.checked === "boolean");
 }
 
-/** Start of a node in its source, in UTF-16 code units; 0: not known. */
+/** Start of a node in its source, in UTF-16 code units; 0: unknown. */
 export const offsetOf = (node: Node | undefined): number => node?.position?.start.offset ?? 0;
 
 /** Number of lines from the end of a node to the start of the next (2: one blank line between them); 0: there is no next. */

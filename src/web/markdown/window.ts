@@ -1,17 +1,17 @@
-/** How a text grew: identifies its earlier states. */
+/** How a text grew. Tells whether a text continues an earlier one without comparing them. */
 export interface TextGrowth {
-  /** The same for all states of a text that was only appended to. */
+  /** Stays the same object as long as text is only appended. */
   readonly text_id: object;
   readonly length: number;
-  /** Its last characters. */
+  /** The last characters of the text. */
   readonly end: string;
 }
 
 /** The part of a growing text that is still to be parsed. */
 interface MarkdownWindow {
-  /** The text that was added and not yet dropped. Its lines end in `\n`. */
+  /** The text that was added and not dropped yet. Line ends are normalized to `\n`. */
   readonly text: string;
-  /** Takes the text so far. `false`: it does not continue the former text, and the window starts again with it. */
+  /** Takes the text so far. `false`: it does not continue the former text, so the window was reset to it. */
   take(given: string, growth?: TextGrowth): boolean;
   /** Drops everything before an offset in `text`. */
   leave(before: number): void;
@@ -20,26 +20,26 @@ interface MarkdownWindow {
 }
 
 /**
- * A window on a growing text. A substring keeps its whole parent string in memory. Substrings of the window keep only the
- * window, while substrings of the text would keep every state of the text.
+ * A window on a growing text. Engines keep the whole parent string of a substring in memory: substrings of the window retain only
+ * the window, whereas substrings of the text would retain every former state of the text.
  */
 export function createMarkdownWindow(): MarkdownWindow {
   let whole = "";
   let text_id: object | undefined;
-  /** It ends with `\r`, which was treated as a line end. */
+  /** Whether the text so far ends with `\r`, which was treated as a line end: a following `\n` is skipped. */
   let returned = false;
   let text = "";
   const restart = (): void => {
     text = withoutReturns(whole);
     returned = whole.endsWith("\r");
   };
-  /** The text that `given` adds. `undefined`: it does not continue the text so far. */
+  /** The text that `given` adds; `undefined`: it does not continue the text so far. */
   const addedBy = (given: string, growth: TextGrowth | undefined): string | undefined => {
     const count = given.length - whole.length;
     if (count >= 0 && growth?.length === given.length && count <= growth.end.length) {
       if (growth.text_id === text_id) return growth.end.slice(growth.end.length - count);
     }
-    // `slice` and `===` compare whole machine words, `startsWith` single characters.
+    // Faster than `startsWith`, which compares single characters: `===` compares whole machine words.
     return given.slice(0, whole.length) === whole ? given.slice(whole.length) : undefined;
   };
   return {
@@ -47,7 +47,8 @@ export function createMarkdownWindow(): MarkdownWindow {
       return text;
     },
     take(given, growth) {
-      // Engines flatten a concatenated string when a part of it is read, which copies all of it. With a `growth` this never happens.
+      // Reading from a concatenated string makes engines flatten it, which copies all of it. A matching `growth` avoids reading
+      // it.
       const added = addedBy(given, growth);
       whole = given;
       text_id = growth?.text_id;

@@ -1,5 +1,5 @@
 import { content } from "./en/content.ts";
 import { addText } from "./text.ts";
 
-// Imported for this: the words around texts, code, outputs and images.
+// Import this module for its side effect: it adds the text around texts, code, outputs and images.
 addText(content);

@@ -6,8 +6,8 @@ import { screens } from "./en/screens.ts";
 import { session } from "./en/session.ts";
 import { transcript } from "./en/transcript.ts";
 
-/** All words of the page in English. The page itself loads them in parts (text.ts). */
+/** All text of the page in English. The page itself loads it in parts (text.ts). */
 export const en = { ...page, ...list, ...session, ...transcript, ...content, ...inspect, ...screens };
 
-/** What a language has to say. */
+/** The texts that every language must provide. */
 export type Text = typeof en;

@@ -1,7 +1,7 @@
 import type { ApiFailure } from "../api/requests.ts";
 import { t } from "./text.ts";
 
-/** One sentence for a person. */
+/** A message for the user about a failed request. */
 export function failureText(failure: ApiFailure): string {
   switch (failure.code) {
     case "unauthorized":
@@ -17,7 +17,7 @@ export function failureText(failure: ApiFailure): string {
 }
 
 const FIELD = /^`([\w.]+)`: /;
-/** The field that a refusal is about: the daemon names it first. */
+/** The field that an error message of the daemon is about, which it names at the beginning. */
 export const refusedField = (message: string): string | undefined => FIELD.exec(message)?.[1];
 /** Begins with a capital letter, unless it quotes what was written, such as `kind:x`. */
 function sentence(message: string): string {

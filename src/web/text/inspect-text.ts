@@ -1,5 +1,5 @@
 import { inspect } from "./en/inspect.ts";
 import { addText } from "./text.ts";
 
-// Imported for this: the words of a session's inspector, timeline and dialogs.
+// Import this module for its side effect: it adds the text of a session's inspector, timeline and dialogs.
 addText(inspect);

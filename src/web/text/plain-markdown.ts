@@ -1,8 +1,8 @@
 import { maskSecrets, secretsIn } from "../ui/url-secrets.ts";
 
-/** Longer text is not looked at: a title has a few hundred characters. */
+/** Maximum length of converted text. Titles have a few hundred characters. */
 const LONGEST = 4_000;
-/** Code, whose characters are no markup: a fence's content, or a span's. */
+/** Fenced code and code spans, whose content is not markup. */
 const CODE =
   /^ {0,3}(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)(?:\n {0,3}\1[`~]*[ \t]*(?=\n|$)|$)|(`+)(?!`)([^\n]*?[^`\n])\3(?!`)/gm;
 const BEFORE = String.raw`(^|[\s([{"'“‘「（,:—–-])`;
@@ -20,8 +20,8 @@ const LINK =
 const ADDRESS = /<?\bhttps?:\/\/[^\s<>"`]+>?/g;
 
 /**
- * Text that is shown as a title: without the marks of Markdown, a link as its words, an address of GitHub as people write it
- * (`jdx/hk#1077`). What is code, or may be a name, stays as it is.
+ * Converts Markdown to text for a title: without markup, links replaced by their text, GitHub addresses in short form
+ * (`jdx/hk#1077`). Code, and what may be a name, is unchanged.
  */
 export function plainMarkdown(text: string): string {
   if (text.length > LONGEST || !/[*_~`#>[\]\\]|:\/\//.test(text)) return text;
@@ -47,7 +47,7 @@ function withoutMarks(text: string): string {
   );
 }
 
-/** An address without what only machines need, and without secrets. */
+/** An address in short form if it is one of GitHub, and with masked secrets. */
 function shortAddress(written: string): string {
   const [, address = "", after = ""] = /^<?(.*?)([.,:;!?)\]]*)>?$/s.exec(written) ?? [];
   const [, owner, name, rest = ""] =

@@ -1,5 +1,5 @@
 import { screens } from "./en/screens.ts";
 import { addText } from "./text.ts";
 
-// Imported for this: the words of search, usage, the form of a new session and the settings.
+// Import this module for its side effect: it adds the text of search, usage, the new-session form and the settings.
 addText(screens);

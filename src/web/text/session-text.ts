@@ -3,5 +3,5 @@ import { session } from "./en/session.ts";
 import { transcript } from "./en/transcript.ts";
 import { addText } from "./text.ts";
 
-// Imported for this: the words of a session's screen and of its transcript.
+// Import this module for its side effect: it adds the text of the session screen and of transcripts.
 addText({ ...session, ...transcript });

@@ -2,7 +2,7 @@ import type { SessionSummary } from "../../model/session.ts";
 import { exactTime } from "./format.ts";
 import { t } from "./text.ts";
 
-/** The evidence for the state of a session, in words; `undefined`: the daemon runs the session itself. */
+/** A text about how the state of a session was determined; `undefined`: the daemon runs the session itself. */
 export function statusRuleText({ status_rule }: Pick<SessionSummary, "status_rule">): string | undefined {
   if (status_rule === undefined) return undefined;
   const text = t.statusRule.rules[status_rule.rule];

@@ -3,22 +3,23 @@ import { page } from "./en/page.ts";
 import type { Text } from "./en.ts";
 
 /**
- * The page's words in the reader's language. The language is set before the first render and never again, so only what runs later
- * may read it: no module while it is evaluated (`test/web-text.test.ts`).
+ * The page's text in the user's language. It is set once, before the first render, so modules must not read it while they are
+ * being evaluated (`test/web-text.test.ts`).
  *
- * English comes in parts: those of the list here, others with the scripts that show them, which import `session-text.ts` or
- * another module of such a name. The same test checks that each script brings the words that it shows; the type cannot.
+ * English is loaded in parts: the text of the list is in this module, the rest is loaded with the scripts that use it, which
+ * import `session-text.ts` or another `*-text.ts`. The same test checks that each script imports the text that it uses; the type
+ * cannot.
  */
 export let t = { ...page, ...list } as Text;
 
-/** Adds English words. Where the page is in another language, all its words are there already. */
+/** Adds English text. If the page is in another language, all of its text is already present and stays. */
 export function addText(sections: Partial<Text>): void {
   t = { ...sections, ...t };
 }
 
 /**
- * Loads the language that the document is in: public/first-paint.js has set it from the reader's settings. Where it cannot be
- * fetched, a page in English is better than none.
+ * Loads the language of the document, which public/first-paint.js has set from the user's settings. If it cannot be fetched, the
+ * page stays in English.
  */
 export async function loadText(): Promise<void> {
   if (!document.documentElement.lang.startsWith("zh")) return;

@@ -7,7 +7,7 @@ import { screens } from "./zh/screens.ts";
 import { session } from "./zh/session.ts";
 import { transcript } from "./zh/transcript.ts";
 
-/** The page's words in Simplified Chinese. A script of its own: who reads English does not load it. */
+/** The page's text in Simplified Chinese. A separate script, so that English pages do not load it. */
 export const zh = {
   ...page,
   ...list,

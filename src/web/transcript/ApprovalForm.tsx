@@ -14,7 +14,7 @@ import { useRowsBelow } from "./use-rows-below.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
 
-/** Capital letters, only on the focused row, so that they are not typed by accident. */
+/** Shortcut keys. They are upper case and work only while the row is focused, so that nobody presses them by accident. */
 const KEYS: Record<Kind, string | undefined> = {
   allow_once: "Y",
   allow_always: "A",
@@ -24,7 +24,7 @@ const KEYS: Record<Kind, string | undefined> = {
 
 const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
 
-/** Asks whether a call may run: shows exactly what would run, and the answers. */
+/** Asks whether a call may run. Shows exactly what would run, and the possible answers. */
 export function ApprovalForm({
   part,
   answering,
@@ -126,7 +126,7 @@ export function ApprovalForm({
   );
 }
 
-/** The key of an answer. Only the first option of each kind has one. */
+/** The shortcut key of an answer. Only the first option of each kind has one. */
 function AnswerKey({
   option,
   options,
@@ -143,15 +143,15 @@ function AnswerKey({
   );
 }
 
-/** Maximum number of frames to wait until content that scrolled near is marked, which can make it higher. */
+/** Maximum number of animation frames to keep scrolling while content near the viewport is marked and grows. */
 const MAX_FRAMES = 60;
-/** Number of frames with nothing below after which the end counts as reached. */
+/** Number of consecutive frames at the end after which the scroll position counts as settled. */
 const SETTLED_FRAMES = 5;
 
-/** Events by which the user scrolls elsewhere. */
+/** Events that mean that the user wants to scroll elsewhere, which stops the scrolling to the end. */
 const LEAVING = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** Moves the focus, because the button disappears when nothing is below. */
+/** Scrolls to the end. Moves the focus into the box, because the button disappears at the end. */
 function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
   if (box === null) return;
   box.focus({ preventScroll: true });
@@ -172,8 +172,8 @@ function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
 }
 
 /**
- * SHA-256 of the subject on screen, in hex. Outside a secure context, where browsers cannot compute it, the digest that came with the
- * subject.
+ * SHA-256 of the subject on screen, in hex. Outside a secure context browsers cannot compute it; then the digest that was sent
+ * with the subject is returned.
  */
 async function digestOf(subject: string, given: string | undefined): Promise<string | undefined> {
   try {

@@ -15,7 +15,7 @@ import { WholeArguments } from "./WholeArguments.tsx";
 
 type Result = TranscriptPartOf<"tool_result">;
 
-/** The body of an open call: its card, then all input and output. */
+/** The body of an expanded call: its card, then the complete input and output. */
 export function CallBody({
   view,
   card: { Body, shows },
@@ -33,7 +33,7 @@ export function CallBody({
   );
 }
 
-/** The body of an open result without a call. */
+/** The body of an expanded result without a call. */
 export function ResultBody({ result, host }: { result: Result; host: TranscriptHost }): ReactNode {
   return (
     <div className="tool-body">

@@ -8,7 +8,7 @@ import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 
-/** Directives of the agent to its host program: one line for adjacent directives, and a line for each comment. */
+/** Directives of the agent to its host program: adjacent ones share a line, and each comment has its own. */
 export function DirectiveRow({
   directives,
   source,
@@ -16,9 +16,9 @@ export function DirectiveRow({
   host,
 }: {
   directives: readonly Directive[];
-  /** Their source, for the tooltip. */
+  /** Source text of the directives, for the tooltip. */
   source: string;
-  /** Index of the row among those of its text. */
+  /** Identifies the row among those of the same text. */
   id: string;
   host: TranscriptHost;
 }): ReactNode {

@@ -1,8 +1,8 @@
 import { type ReactNode, useRef } from "react";
 
 /**
- * A `<details>` whose content is rendered only while it is open, so that a closed card costs one line. Controlled by the caller, which is
- * also told when the browser's find opens it.
+ * A `<details>` that renders its content only while it is open, so that a closed card costs one line. It is controlled: `onOpen`
+ * is also called when the browser's find-in-page opens it.
  */
 export function Disclosure({
   open,

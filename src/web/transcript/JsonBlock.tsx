@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 
-/** Indented JSON. Memoized, because it may have megabytes and its parent may render often. */
+/** Indented JSON. Memoized, because it can be megabytes long and its parent can render often. */
 export const JsonBlock = memo(function JsonBlock({
   text,
   title,
@@ -13,20 +13,20 @@ export const JsonBlock = memo(function JsonBlock({
 });
 
 /**
- * Indents JSON and keeps every token as it was written: parsing and printing would change numbers. Text that is not JSON is returned as
- * it is.
+ * Indents JSON without changing any token: parsing and serializing it would change numbers. Text that is not JSON is returned
+ * unchanged.
  */
 export function indentJson(text: string): string {
   const next = /["{}[\],:]|[^\s"{}[\],:]+/g;
   let depth = 0;
   let shown = "";
-  /** A bracket was opened, and it is not known yet whether it is empty. */
+  /** The last token was an opening bracket, and it is not known yet whether anything follows in it. */
   let opened = false;
   const line = (): string => `\n${"  ".repeat(Math.min(depth, 40))}`;
   for (let match = next.exec(text); match !== null; match = next.exec(text)) {
     let [token] = match;
     if (token === '"') {
-      // Not with a regular expression: a long string with many escapes would overflow the stack.
+      // A regular expression for strings would overflow the stack on a long one with many escapes.
       next.lastIndex = endOfString(text, next.lastIndex);
       token = text.slice(match.index, next.lastIndex);
     }
@@ -43,8 +43,8 @@ export function indentJson(text: string): string {
 }
 
 /**
- * Whether parsing a JSON text loses information: digits of a number, duplicate members, or their order. Escapes in strings do not count.
- * Text that is not JSON loses nothing.
+ * Whether parsing a JSON text loses information: digits of a number, duplicate keys, or the order of keys. Escapes in strings do
+ * not count. `false` for text that is not JSON.
  */
 export function losesSome(text: string): boolean {
   const next = /"|[^\s"]+/g;
@@ -62,7 +62,7 @@ export function losesSome(text: string): boolean {
   }
 }
 
-/** The end of a string that starts here: after its closing quote, or the end of the text if there is none. */
+/** End of the string whose content starts at `start`: after its closing quote, or the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -10,7 +10,7 @@ import { useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
 
-/** The output of a call as the agent saw it and, if the agent keeps the whole output in a file, all of it on demand. */
+/** The output of a call as the agent saw it. If the agent keeps the whole output in a file, that is loaded on demand. */
 export function KeptOutput({
   result,
   seen,
@@ -101,8 +101,8 @@ export function KeptOutput({
 }
 
 /**
- * The output without what its agent put around it: a header before it, or the JSON in which a script prints the results of its
- * commands. As the model saw it, it is below, closed.
+ * The output without what the agent wrapped it in: a header, or the JSON in which a script prints the results of its commands.
+ * The text as the model saw it is in a closed section below.
  */
 function OwnOutput({
   result,

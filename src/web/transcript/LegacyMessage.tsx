@@ -9,7 +9,7 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** A message without parts, from old servers: its thinking above its content, because their order is not known. */
+/** A message without parts, from an old server. Its thinking is shown above its content, because their real order is unknown. */
 export function LegacyMessage({
   part,
   host,

@@ -9,8 +9,8 @@ import { isoTime } from "./PartRow.tsx";
 import { PartView } from "./PartView.tsx";
 
 /**
- * What an agent in a terminal is writing, below the last recorded part. It has no link and no raw record: it is replaced once
- * the agent has recorded it.
+ * What an agent in a terminal is writing, below the last recorded part. It has neither link nor raw record, because it is
+ * replaced once the agent has recorded it.
  */
 export function LiveTail({
   parts,
@@ -21,7 +21,7 @@ export function LiveTail({
 }: {
   parts: readonly TranscriptPart[];
   host: TranscriptHost;
-  /** From the top of the transcript, in pixels. */
+  /** Distance from the top of the transcript, in pixels. */
   top: number;
   /** Whether the last recorded turn has ended. */
   isApart: boolean;

@@ -8,11 +8,11 @@ import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
 
-/** How many markers an open group shows at first, and adds per click: thousands at once would block the page. */
+/** Number of markers that an open group shows at first and adds per click. Rendering thousands at once would block the page. */
 const LOT = 100;
 
 interface Props {
-  /** At least two, of one kind, in their order. */
+  /** At least two of the same kind, in order. */
   markers: readonly TranscriptPartOf<"marker">[];
   index: number;
   top: number | undefined;
@@ -23,7 +23,7 @@ interface Props {
   quiet: readonly TranscriptPart[];
 }
 
-/** Consecutive markers of one kind, as one line that expands to all of them, each with its own link. */
+/** Consecutive markers of one kind in one line, which expands to all of them, each with its own link. */
 export const MarkerGroup = memo(
   function MarkerGroup({ markers, index, top, host, targetPartId, measure, quiet }: Props): ReactNode {
     const [first] = markers;
@@ -111,7 +111,7 @@ export const MarkerGroup = memo(
       </article>
     );
   },
-  // Each render of the turn creates a new list.
+  // Each render of the turn creates a new array, so its items are compared.
   ({ markers: before, ...rest }, { markers: after, ...next }) =>
     before.length === after.length &&
     before.every((marker, at) => marker === after[at]) &&

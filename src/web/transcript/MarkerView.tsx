@@ -12,7 +12,7 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** A marker: one line that opens to its details. Errors are open at first. */
+/** A marker in one line, which expands to its details. Errors are expanded at first. */
 export function MarkerView({
   part,
   host,
@@ -61,13 +61,13 @@ export function MarkerView({
   );
 }
 
-/** Link to the session that the marker refers to. */
+/** Id of the session that the marker refers to, if any. */
 function sessionOf(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null || !("session_id" in data)) return undefined;
   return isUuid(data.session_id) ? data.session_id : undefined;
 }
 
-/** The remedy for an error, if it was reported with one. */
+/** The remedy that was reported with an error, if any. */
 function remedyOf(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null || !("remedy" in data)) return undefined;
   return typeof data.remedy === "string" && data.remedy !== "" ? data.remedy : undefined;

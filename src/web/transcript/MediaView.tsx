@@ -10,11 +10,11 @@ import { RemoteImage } from "../ui/SafeLink.tsx";
 import { byteSize } from "../ui/size.ts";
 import type { Attachment, TranscriptHost } from "./host.ts";
 
-/** Larger images are decoded only on request: a few bytes can declare an image that fills the memory. */
+/** Larger images are decoded only on request: a file of a few bytes can declare an image that exhausts the memory. */
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_PIXELS = 25_000_000;
 
-/** An image or file of the record. Only data that the daemon keeps is loaded, as a blob. */
+/** An image or file of the record. Only data that the daemon has is loaded (as a blob), nothing from the network. */
 export function MediaView({ media, host }: { media: MediaPart; host: TranscriptHost }): ReactNode {
   switch (media.type) {
     case "image_url":
@@ -161,7 +161,7 @@ function LocalImage({
   );
 }
 
-/** Why an image is decoded only on request. `undefined`: it is decoded at once. */
+/** Why an image is decoded only on request; `undefined`: it is decoded immediately. */
 function excessOf({ byte_size, pixels }: Attachment): string | undefined {
   if (byte_size > MAX_BYTES) return t.media.has(byteSize(byte_size));
   if (pixels === undefined) return t.media.unknownPixels;

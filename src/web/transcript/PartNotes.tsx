@@ -9,7 +9,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { type NotesHost, newNoteKey } from "./host.ts";
 import "./notes.css";
 
-/** The notes on a part and its result, and the editor of a new one. */
+/** The notes on a part and its result, and the editor of a new note. */
 export function PartNotes({
   notes,
   part_id,
@@ -19,7 +19,7 @@ export function PartNotes({
   notes: NotesHost;
   part_id: string;
   result_id: string | undefined;
-  /** Name of the part. */
+  /** Accessible name of the part. */
   subject: string;
 }): ReactNode {
   const ids = useMemo(() => [part_id, ...(result_id === undefined ? [] : [result_id])], [part_id, result_id]);
@@ -80,7 +80,7 @@ export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): Rea
     const row = box.current?.closest<HTMLElement>("article, header, [role=tabpanel]");
     try {
       await notes.remove(note);
-      // The focused button was removed.
+      // The button that had the focus was removed.
       row?.focus({ preventScroll: true });
     } catch (error) {
       setProblem(reasonOf(error));
@@ -159,7 +159,7 @@ export function NoteEditor({
   const field = useRef<HTMLTextAreaElement>(null);
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<string>();
-  // Only when it appears first: a row that scrolls back into view must not take the focus.
+  // Only when the editor was just opened: a row that scrolls back into view must not steal the focus.
   useEffect(() => {
     if (takesFocus()) field.current?.focus();
   }, []);
@@ -190,7 +190,7 @@ export function NoteEditor({
       event.preventDefault();
       void save();
     } else if (event.key === "Escape" && onClose !== undefined) {
-      // The editor may be in a dialog, which Esc would close.
+      // If the editor is in a dialog, Esc would close the dialog.
       event.preventDefault();
       if (text === saved || isEmpty) leave();
     }

@@ -25,10 +25,10 @@ interface PartRowProps {
   top: number | undefined;
   host: TranscriptHost;
   isTarget: boolean;
-  /** The row above is of the same step, and has its number. */
+  /** Whether the row above belongs to the same step, so that the step number is not repeated. */
   isSameStep?: boolean;
   measure: TurnWindow["measure"] | undefined;
-  /** The markers folded into the row, and whether the address names one of them. */
+  /** The parts folded into the row, and whether the page's address refers to one of them. */
   quiet?: readonly TranscriptPart[];
   isQuietTarget?: boolean;
 }
@@ -199,7 +199,7 @@ function namesOf(
     const { subject, state } = nameOfCall(part, result, cwd);
     return { name: state === undefined ? subject : `${subject}, ${state}`, subject };
   } catch {
-    // The reason is shown in its place.
+    // The error boundary of the part shows the reason.
     return plain;
   }
 }
@@ -210,7 +210,7 @@ export function isoTime(at: number): string {
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** Says that the part was changed after its turn ended. */
+/** Note that the part was changed after its turn had ended. */
 function Revised({ at, host }: { at: number | undefined; host: TranscriptHost }): ReactNode {
   if (at === undefined) return null;
   return (
@@ -228,7 +228,7 @@ function Revised({ at, host }: { at: number | undefined; host: TranscriptHost })
   );
 }
 
-/** A retracted part stays, folded to its first words. Opened, it shows the reason. */
+/** A retracted part is not removed but collapsed to its first words. Expanded, it shows the reason. */
 function Retractable({
   part,
   host,

@@ -25,7 +25,7 @@ interface PartViewProps {
   isTarget: boolean;
 }
 
-/** The text of an answer. Directives to the agent's host program get rows of their own once the text is complete. */
+/** The text of an answer. Once it is complete, directives to the agent's host program get their own rows. */
 function Answer({
   text,
   part,
@@ -49,7 +49,7 @@ function Answer({
   );
 }
 
-/** The view of each kind of part, for live and past sessions. A growing part is `open`. */
+/** The view of a part of any kind, live or past. A part that is still growing is `open`. */
 export function PartView({ part, result, host, isTarget }: PartViewProps): ReactNode {
   switch (part.type) {
     case "thinking":

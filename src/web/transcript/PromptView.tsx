@@ -8,7 +8,7 @@ import type { TranscriptHost } from "./host.ts";
 import { MediaView } from "./on-demand-views.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** All that a prompt holds, in its order: words and attachments. */
+/** The content of a prompt in order: text and attachments. */
 export function PromptContent({
   part,
   host,
@@ -47,7 +47,7 @@ function PromptPiece({
     case "thinking_text":
     case "tool_call":
     case "thinking_signature":
-      // No reader creates these in a prompt. If one does, it is shown as it is.
+      // No reader creates these in a prompt. If one ever does, show the part as JSON.
       return <CodeBlock code={JSON.stringify(piece, null, 2)} language="json" title={piece.type} />;
     default:
       return piece satisfies never;

@@ -13,7 +13,7 @@ export interface Quiet {
   opened: ReactNode;
 }
 
-/** The parts folded into a row: a mark in its gutter (`◦`) opens them in place, each with its record. */
+/** The parts folded into a row. A mark in the gutter (`◦`) expands them in place, each with its raw record. */
 export function useQuietParts(
   parts: readonly TranscriptPart[],
   host: TranscriptHost,

@@ -14,7 +14,7 @@ const ExactText = onDemand(async () => (await import("../ui/ExactText.tsx")).Exa
 const ApprovalForm = onDemand(async () => (await import("./ApprovalForm.tsx")).ApprovalForm);
 const QuestionForm = onDemand(async () => (await import("./QuestionForm.tsx")).QuestionForm);
 
-/** A request to the user: a form while it is open, then one line that expands to what was asked. */
+/** A request to the user: a form while it is open, afterwards one line that expands to what was asked. */
 export function RequestView({
   part,
   host,
@@ -94,7 +94,7 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
   return outcome satisfies never;
 }
 
-/** What a chosen option of an approval did: its label if that is one of ours, else with the label beside it. */
+/** The effect of a chosen approval option: from its label if that is one of ours, otherwise with the label in parentheses. */
 function chosenText({ kind, label }: RequestOption): string {
   switch (kind) {
     case "allow_once":

@@ -3,7 +3,7 @@ import type { SessionState } from "../../model/session-state.ts";
 import { t } from "../text/text.ts";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 
-/** The state of a session, turn or run. A waiting or stopped one has a word in place of a badge. */
+/** The state of a session, turn or run. The states "waiting" and "stopped" are shown as a word instead of a badge. */
 export function StateBadge({
   state,
   reason,

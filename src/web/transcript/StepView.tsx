@@ -9,7 +9,7 @@ import { ContextButton } from "./ContextButton.tsx";
 import type { TranscriptHost } from "./host.ts";
 import { price } from "./price.ts";
 
-/** The line between two steps: which model, how it ended, what it used. */
+/** The line between two steps: the model, how the step ended, and its usage. */
 export function StepView({
   part,
   host,

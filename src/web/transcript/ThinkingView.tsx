@@ -14,13 +14,13 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** Characters in which the first line is looked for. */
+/** Number of characters that are searched for the first line. */
 const BEGINNING = 2_000;
 
-/** The length of a shorter thought is not worth saying, in UTF-16 code units. */
+/** Minimum length of a thought, in UTF-16 code units, for its length to be shown. */
 const LONG = 1_000;
 
-/** A thought: one muted line with its beginning, length and time; the full text while open. */
+/** A thought: one muted line with its beginning, length and time; the full text while expanded. */
 export function ThinkingView({
   part,
   host,
@@ -34,7 +34,7 @@ export function ThinkingView({
     isTarget || host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
   const [open, setOpen] = useOpenState(host, part.id, byDefault);
   const now = useNow(part.open === true ? 1_000 : undefined);
-  // While it grows, only its first characters are read, until all of them are there.
+  // The key of a growing text is its identity and the length of its beginning: once that is complete, nothing is computed again.
   const text = growthOf(part)?.text_id ?? part.thinking;
   const beginning = useMemo(
     () => (open ? "" : beginningOf(part.thinking)),
@@ -75,7 +75,7 @@ export function ThinkingView({
   );
 }
 
-/** Its first line, without the marks of Markdown. */
+/** The first line of a thought, without Markdown markup. */
 function beginningOf(thought: string): string {
   const lines = cutShort(thought, BEGINNING).split("\n");
   const first = lines.find((line) => /\S/.test(line)) ?? "";

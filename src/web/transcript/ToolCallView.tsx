@@ -15,7 +15,7 @@ import { useOpenState } from "./open-state.ts";
 import { type CallView, createView, oneLine, type ToolCard } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
 
-/** The content of an open call. Most calls are closed in the first view of a session. */
+/** The content of an expanded call. Loaded on demand, because most calls are collapsed when a session is opened. */
 const CallBody = onDemand(async () => (await import("./CallBody.tsx")).CallBody);
 const ResultBody = onDemand(async () => (await import("./CallBody.tsx")).ResultBody);
 
@@ -28,7 +28,7 @@ interface ReadCall {
   summary: ReturnType<ToolCard["summary"]>;
 }
 
-/** Caches what was read of each call: the row's name and its line need the same. */
+/** Caches the parsed view of each call, which both the row's accessible name and its line need. */
 const lastRead = new WeakMap<Call, ReadCall>();
 
 function readCall(call: Call, result: Result | undefined, cwd: string | undefined): ReadCall {
@@ -41,7 +41,7 @@ function readCall(call: Call, result: Result | undefined, cwd: string | undefine
   return read;
 }
 
-/** A call with its result: one aligned line while closed; all input and output while open. */
+/** A call with its result: one aligned line while collapsed, all input and output while expanded. */
 export function ToolCallView({
   call,
   result,
@@ -70,7 +70,7 @@ export function ToolCallView({
         className={`tool-card tool-${badge}`}
         summary={
           <span className="line">
-            {/* Spaces between cells, for copied text: Firefox inserts none. */}
+            {/* Spaces between the cells for copied text, because Firefox inserts none. */}
             <CallBadge badge={badge} outcome={outcome} />{" "}
             <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
@@ -97,7 +97,7 @@ export function ToolCallView({
         {!Action && body}
       </Disclosure>
       {Action && <Action view={view} host={host} />} {Action && <Elapsed call={call} view={view} />}
-      {/* After the link on the same line, so that reading order, tab order and visual order agree. */}
+      {/* Rendered after the link on the call's line, so that reading order, tab order and visual order agree. */}
       {Action && open && body}
     </div>
   );
@@ -118,10 +118,10 @@ export function nameOfCall(
   };
 }
 
-/** `open`: the record has no end of it, and it is unknown whether it runs. */
+/** `open`: the call's end is not recorded, and it is unknown whether it is running. */
 type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open";
 
-/** A call that was refused or stopped did not fail: it has a word instead of a badge. */
+/** A refused or stopped call did not fail, so it has a word instead of a badge. */
 function CallBadge({
   badge,
   outcome,
@@ -145,7 +145,7 @@ function CallBadge({
 function statusOf(
   call: Call,
   result: Result | undefined,
-  /** The session waits for the user, and its agent does not say for which call. */
+  /** Whether the session waits for the user and its agent does not say for which call. */
   mayWait = false,
 ): { badge: CallBadgeStatus; word?: string; outcome?: CallOutcome } {
   const { state } = call;
@@ -161,7 +161,7 @@ function statusOf(
     case "aborted": {
       const { outcome } = state;
       if (outcome !== undefined) {
-        // The badge says the rest.
+        // Otherwise the badge alone is enough.
         const saysMore = outcome.by !== undefined || outcome.kind === "unknown";
         return { badge: outcome.kind, ...(saysMore && { word: t.call.outcome(outcome) }), outcome };
       }
@@ -174,8 +174,8 @@ function statusOf(
 }
 
 /**
- * Whether the user refused the call. Claude Code writes the same text for a refused call and for one that was stopped while it ran,
- * unless the user said what to do instead. Without that, only "stopped" is certain.
+ * Whether the user refused the call. Claude Code writes the same text for a refused call and for one that was stopped while it
+ * was running. Only if the text contains the user's instructions is it certain that the call was refused.
  */
 function isRefusal(said: string): boolean {
   if (/doesn't want to proceed/i.test(said)) return /the user said/i.test(said);

@@ -14,8 +14,8 @@ import { price } from "./price.ts";
 import { quietCounts } from "./quiet-parts.ts";
 
 /**
- * Why a finished turn ended, and its time, steps, tokens and cost, in one line. It is in the gap between turns, so that nothing moves when
- * it appears.
+ * One line with the reason why a turn ended, and its time, steps, tokens and cost. It is in the gap between turns, so that
+ * nothing moves when it appears.
  */
 export const TurnFoot = memo(function TurnFoot({
   turn,
@@ -24,7 +24,7 @@ export const TurnFoot = memo(function TurnFoot({
   host,
 }: {
   turn: Turn;
-  /** Why it ended, where that is known. */
+  /** Why the turn ended, if known. */
   ending: string | undefined;
   partAt: TurnTranscriptProps["partAt"];
   host: TranscriptHost;
@@ -107,7 +107,7 @@ export const TurnFoot = memo(function TurnFoot({
   );
 });
 
-/** Whether a call of the turn, as far as it is loaded, changed files. */
+/** Whether a loaded call of the turn changed files. */
 function changesFiles({ first_part, part_count }: Turn, partAt: TurnTranscriptProps["partAt"]): boolean {
   for (let index = first_part; index < first_part + part_count; index += 1) {
     const part = partAt(index);
@@ -119,10 +119,10 @@ function changesFiles({ first_part, part_count }: Turn, partAt: TurnTranscriptPr
 
 const NONE_QUIET = { thoughts: 0, hooks: 0 };
 
-/** How many parts back the end of the last step is searched for: markers and results may follow it. */
+/** Maximum number of trailing parts that are searched for the end of the last step, which markers and results may follow. */
 const LOOK_BACK = 100;
 
-/** Parts that the model emits: after the end of a step, they belong to a later step without an end. */
+/** Kinds of parts that a model emits. After the end of a step, they show that a later step has begun but not ended. */
 const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
   "step_start",
   "thinking",
@@ -133,7 +133,7 @@ const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
   "legacy",
 ]);
 
-/** Why a turn ended: from its status and the parts after its last step, else from that step's reason. `undefined`: unknown. */
+/** Why a turn ended, from its status, the parts after its last step, and that step's reason; `undefined`: unknown. */
 export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): string | undefined {
   const { status } = turn;
   if (status === "running") return undefined;

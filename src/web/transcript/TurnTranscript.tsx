@@ -32,8 +32,7 @@ import "./requests.css";
 import "./narrow.css";
 
 /**
- * A turn: its prompt as a sticky heading, then its parts in the order of the array. Used for live and past turns, and for those of
- * sub-agents.
+ * A turn: its prompt as a sticky heading, then its parts in array order. Used for live and past turns, also those of sub-agents.
  */
 export function TurnTranscript({
   turn,
@@ -71,10 +70,11 @@ export function TurnTranscript({
       </SearchText>
       {rows.map(({ index, top }, at) => {
         const part = partAt(index);
-        // A part with a row of its own in the layout, because its page is being reloaded, is in no group yet.
+        // While a page of parts is being reloaded, the layout may still have separate rows for parts that belong to one group.
         const end = rows[at + 1]?.index ?? turn.first_part + turn.part_count;
         const group = groupFrom(partAt, index, end, host);
-        // The key has the part, because its state belongs to it, and the position, because the screen stores heights by position.
+        // The key contains the part id, because state belongs to the part, and the position, because the screen stores heights by
+        // it.
         const key = `${index} ${part?.id}`;
         const quiet = quietPartsOf(partAt, index, turn.first_part, turn.first_part + turn.part_count, host);
         const before = at === 0 ? undefined : partAt(rows[at - 1]?.index ?? -1);
@@ -118,7 +118,7 @@ export function TurnTranscript({
   );
 }
 
-/** A line over the upper edge of a row. It does not change the row's position or height. */
+/** A line on the upper edge of a row. It does not affect layout. */
 function NewDivider({ top }: { top: number | undefined }): ReactNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule has no words
@@ -160,10 +160,10 @@ const SHORT = 560;
 /** Characters of double width: Chinese, Japanese and Korean. */
 const WIDE = /[\u2e80-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
 
-/** Removes blank lines, for which a heading has no room. */
+/** Removes blank lines, which would waste the heading's few lines. */
 const withoutBlankLines = (text: string): string => text.replace(/\n\s*\n/g, "\n");
 
-/** The number of lines of a text, with `room` characters per line. */
+/** Number of lines of a text when it wraps at `room` characters. */
 function linesOf(text: string, room: number): number {
   let lines = 0;
   for (const line of text.split("\n")) {
@@ -174,10 +174,10 @@ function linesOf(text: string, room: number): number {
 }
 
 /**
- * At which widths a heading is too small for the whole prompt. Estimated for the narrowest pane of each width.
+ * The layouts in which a heading cannot show the whole prompt. Estimated for the narrowest pane of each layout.
  */
 function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
-  // Before anything else: a prompt may have megabytes, and its heading renders often.
+  // Checked first: a prompt can be megabytes long, and its heading renders often.
   if (prompt.length > SHORT) return "everywhere";
   const text = withoutBlankLines(prompt.trimEnd());
   if (linesOf(text, 62) > 3) return "everywhere";

@@ -8,7 +8,7 @@ import type { TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 import { useOpenState } from "./open-state.ts";
 
-/** An unknown or unreadable record, in its place. A click shows it completely. */
+/** An unknown or unreadable record at its position. A click shows all of it. */
 export function UnknownView({
   part,
   host,

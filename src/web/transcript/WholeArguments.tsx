@@ -8,7 +8,7 @@ import { JsonBlock, losesSome } from "./JsonBlock.tsx";
 import { isRecord } from "./tool-cards/card.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** The arguments of a call as sent: JSON is indented, and truncated ones are loaded on demand. */
+/** The arguments of a call as sent. JSON is indented, and truncated arguments are loaded on demand. */
 export function WholeArguments({
   call,
   host,
@@ -37,7 +37,7 @@ export function WholeArguments({
   );
 }
 
-/** Arguments with few short values, which are shown as a list instead of JSON. */
+/** The arguments as pairs, if they are few and short enough to be shown as a list instead of JSON. */
 function shortPairs(json: string): [string, string][] | undefined {
   if (json.length > 1_000) return undefined;
   let parsed: unknown;
@@ -57,7 +57,7 @@ function shortPairs(json: string): [string, string][] | undefined {
   return short && !losesSome(json) ? entries.map(([key, value]) => [key, String(value)]) : undefined;
 }
 
-/** Whether a string is unambiguous without quotes: it has no leading or trailing blanks and does not look like another JSON value. */
+/** Whether a string is unambiguous without quotes: no surrounding white space, and not readable as another JSON value. */
 function isPlain(value: string): boolean {
   if (value.includes("\n") || value.trim() !== value) return false;
   try {

@@ -7,7 +7,7 @@ import { textOf } from "./describe-part.ts";
 import { wholeOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 
-/** Copies are complete, and exactly as written. */
+/** Copied text is complete and unchanged. */
 const COPIED: PlainForm = {
   fit: (text) => text,
   output: (text) => terminalText(text).trimEnd(),
@@ -15,10 +15,10 @@ const COPIED: PlainForm = {
   subject: ({ subject = "" }) => indent(subject, "   │ "),
 };
 
-/** How many parts of a turn are loaded at a time. */
+/** Number of parts of a turn that are loaded concurrently. */
 const AT_ONCE = 8;
 
-/** The text that "Copy" copies: a part's and its result's, loaded completely. Rejects if they cannot be loaded. */
+/** The complete text of a part and its result, for "Copy". Rejects if it cannot be loaded. */
 export async function partText(
   part: TranscriptPart,
   result: TranscriptPartOf<"tool_result"> | undefined,
@@ -28,7 +28,7 @@ export async function partText(
   return whole.type === "tool_call" ? callText(whole, wholeResult, COPIED) : textOf(whole);
 }
 
-/** The whole turn, as a terminal would show it. Rejects if some of it cannot be loaded. */
+/** The whole turn as a terminal would show it. Rejects if any part of it cannot be loaded. */
 export async function turnText(
   turn: Turn,
   partAt: TurnTranscriptProps["partAt"],
@@ -57,7 +57,7 @@ export async function turnText(
   return `${[turnHead(turn), ...texts].filter(Boolean).join("\n\n")}\n`;
 }
 
-/** A generator, not an array: a loop that throws ends it for all loops that share it. */
+/** A generator, because several loops share it: if one of them throws, it ends for all of them. */
 function* placesOf({ part_count }: Turn): Generator<number> {
   for (let place = 0; place < part_count; place += 1) yield place;
 }

@@ -1,4 +1,4 @@
-/** Builds the text to copy. Its script is loaded after the transcript. */
+/** Loads the module that builds the text to copy. It is not part of the transcript's script. */
 export const loadCopiedText = () => import("./copied-text.ts");
 
 type CopiedText = Awaited<ReturnType<typeof loadCopiedText>>;

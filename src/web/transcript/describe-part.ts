@@ -7,14 +7,14 @@ import { terminalText } from "../code/ansi.ts";
 import { t } from "../text/text.ts";
 import { oneLine } from "./tool-cards/card.ts";
 
-/** The name of a part's kind, for its gutter. */
+/** The name of a part's kind, for the gutter. */
 export function kindName(part: TranscriptPart): string {
   const label = labelOf(part);
   const names: Readonly<Record<string, string>> = t.part.kinds;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
 
-/** The label of an option, translated if it is a usual one. */
+/** The label of an option, translated if it is one of the standard labels. */
 export function optionLabel(label: string): string {
   const names: Readonly<Record<string, string>> = t.request.labels;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
@@ -25,7 +25,7 @@ export function untitled({ index }: Turn): string {
   return index === 0 ? t.turn.beforeFirst : t.turn.untitled;
 }
 
-/** The text of a part, without labels of the page. */
+/** The text of a part without the page's own labels. */
 export function textOf(part: TranscriptPart): string {
   return textsOf(part)
     .flatMap((piece) => (piece.search_only ? [] : [written(piece)]))
@@ -52,12 +52,12 @@ export function promptText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
-/** Whether the tool must be shown beside the title. */
+/** Whether the tool must be shown beside the title, because the title does not contain it. */
 export function namesTool({ tool_name, title }: Request): boolean {
   return tool_name !== undefined && !title.includes(tool_name);
 }
 
-/** Accessible name of a request, which tells several requests apart. */
+/** Accessible name of a request, which distinguishes it from other requests. */
 export function nameOfRequest(request: Request): string {
   const { kind, tool_name = "", title } = request;
   const tool = namesTool(request) ? `${visibleText(tool_name, "name")} ` : "";

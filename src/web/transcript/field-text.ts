@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
 
-/** The text of a part at a path of `truncated`: `thinking`, `state.error`, `parts.0` (the first piece of a prompt). */
+/** The text of a part at a path as in `truncated`: `thinking`, `state.error`, `parts.0` (the first piece of a prompt). */
 export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {
   const truncated = part.truncated?.[field];
   return {
@@ -24,7 +24,7 @@ export function fieldText(part: TranscriptPart, field: string, { loadWhole }: Tr
 function textAt(part: TranscriptPart, field: string): string | undefined {
   let value: unknown = part;
   for (const name of field.split(".")) value = memberOf(value, name);
-  // The path of a piece of a prompt names the whole piece.
+  // The path of a piece of a prompt refers to the piece, not to its text.
   if (typeof value !== "string") value = memberOf(value, "text");
   return typeof value === "string" ? value : undefined;
 }

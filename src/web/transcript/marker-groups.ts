@@ -6,8 +6,8 @@ type Marker = TranscriptPartOf<"marker">;
 type PartAt = (index: number) => TranscriptPart | undefined;
 
 /**
- * Adjacent hooks and adjacent retries are grouped: they form one row, that of the first marker, which opens to show all. Parts
- * without a row do not separate them; any other part does.
+ * Adjacent hooks and adjacent retries form a group: they share the row of the first one, which expands to all of them. Parts
+ * without a row do not separate a group; all other parts do.
  */
 function isGrouped(part: TranscriptPart | undefined, settings: RowSettings): part is Marker {
   return (
@@ -18,7 +18,7 @@ function isGrouped(part: TranscriptPart | undefined, settings: RowSettings): par
   );
 }
 
-/** Whether the part at `index` belongs to the row of a marker before it. `first`: first part of its turn. */
+/** Whether the part at `index` belongs to the row of an earlier marker. `first`: index of the first part of the turn. */
 export function continuesGroup(partAt: PartAt, index: number, first: number, settings: RowSettings): boolean {
   const part = partAt(index);
   if (!isGrouped(part, settings)) return false;
@@ -30,7 +30,9 @@ export function continuesGroup(partAt: PartAt, index: number, first: number, set
   return false;
 }
 
-/** The markers of the row that begins at `index`, in order; `undefined`: it is not a group. `end`: of the turn. */
+/**
+ * The markers of the row that begins at `index`, in order; `undefined`: it is not a group. `end`: index after the last candidate.
+ */
 export function groupFrom(
   partAt: PartAt,
   index: number,

@@ -1,5 +1,5 @@
 import { onDemand } from "../ui/on-demand.tsx";
 
-/** Views that the first view of a session does without: attachments and raw records, which wait for the daemon in any case. */
+/** Views that are not needed when a session is opened: attachments and raw records, which have to wait for the daemon anyway. */
 export const MediaView = onDemand(async () => (await import("./MediaView.tsx")).MediaView);
 export const RawView = onDemand(async () => (await import("./RawView.tsx")).RawView);

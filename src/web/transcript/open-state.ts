@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { TranscriptHost } from "./host.ts";
 
 /**
- * Whether a part is open: as the user left it, otherwise `byDefault`. The screen remembers every choice. A later reason to open
- * (a link to the part is followed) overrides the choice.
+ * Whether a part is open: as the user left it, otherwise `byDefault`. The screen remembers the user's choice. If `byDefault`
+ * becomes `true` later (for example because the user follows a link to the part), it overrides the choice.
  */
 export function useOpenState(
   host: TranscriptHost,

@@ -5,14 +5,15 @@ import type { TranscriptHost } from "./host.ts";
 
 type PartAt = (index: number) => TranscriptPart | undefined;
 
-/** Maximum distance of a hook's record from that of its call, in parts. */
+/** Maximum distance between a hook and its call, in parts. */
 const HOOK_REACH = 50;
 const NONE: readonly TranscriptPart[] = [];
-/** Caches the parts folded into each row, so that an equal list stays the same object. */
+/** Caches the parts folded into each row, so that an unchanged list keeps its identity. */
 const lists = new WeakMap<TranscriptPart, readonly TranscriptPart[]>();
 
 /**
- * The parts folded into the row at `index`: thoughts without text before it, and hooks of its call that only succeeded after it. `[first, end)`: the positions of its turn.
+ * The parts folded into the row at `index`: thoughts without text before it, and after it those hooks of its call that merely
+ * succeeded. `[first, end)`: the positions of its turn.
  */
 export function quietPartsOf(
   partAt: PartAt,
@@ -43,7 +44,7 @@ export function quietPartsOf(
   return found;
 }
 
-/** The call that a hook belongs to, if it is shortly before it. */
+/** The id of the call that a hook belongs to, if the call is at most `HOOK_REACH` parts before it. */
 function callOf(partAt: PartAt, index: number, first: number): string | undefined {
   const part = partAt(index);
   const data: unknown = part?.type === "marker" ? part.data : undefined;

@@ -6,13 +6,13 @@ import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
 
 /** The state of answering one request. */
 export interface Answering {
-  /** The outcome: from the session or, before that, from the reply to the own answer. */
+  /** The outcome: from the session, or until that arrives, from the reply to the user's own answer. */
   readonly settled: SettledRequest | undefined;
   readonly draft: AnswerDraft;
   setDraft(draft: AnswerDraft): void;
   readonly busy: boolean;
   readonly problem: string | undefined;
-  /** Sends the answer. Absent: it cannot be answered here. */
+  /** Sends the answer. Absent: the request cannot be answered here. */
   readonly send?: (answer: Answer, digest?: string) => void;
 }
 
@@ -25,7 +25,7 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
   const [replied, setReplied] = useState<SettledRequest>();
   const { answerRequest } = host;
 
-  // The focus is lost when its element is disabled or removed. Restore it, or focus the row with the answer.
+  // The focus is lost when the focused element is disabled or removed. Restore it, or focus the row with the answer.
   const from = useRef<{ element: HTMLElement; row: HTMLElement | null }>(undefined);
   useEffect(() => {
     if (busy || (replied === undefined && problem === undefined)) return;

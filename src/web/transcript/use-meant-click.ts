@@ -1,28 +1,31 @@
 import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
 /**
- * So soon after a button appeared or moved, nobody has read it: a click was meant for what was there before, perhaps in another window.
- * In milliseconds.
+ * Time after a button appeared or moved during which clicks are ignored, in milliseconds: nobody can have read it yet, so the
+ * click was meant for what was there before, perhaps in another window.
  */
 const UNREAD_MS = 500;
-/** Interval of checks whether buttons moved, for which there is no event. */
+/** Polling interval of the buttons' position, in milliseconds: there is no event for a move. */
 const LOOK_MS = 100;
 
-/** Buttons that ignore clicks that were meant for something else. */
+/** State of buttons that ignore unintended clicks. */
 interface MeantClicks {
   /** The element that moves with the buttons. */
   readonly place: RefObject<HTMLDivElement | null>;
-  /** They moved, or their window came to the front, just now. */
+  /** Whether the buttons moved, or their window came to the front, within the last `UNREAD_MS`. */
   readonly isNew: boolean;
-  /** Clicks by keyboard count even if buttons moved, because the focus is where the user put it, unless they began in another window. */
+  /**
+   * Whether a click was intended. Keyboard clicks are, even if the buttons moved, because the focus stays on the button, unless
+   * the key was pressed in another window.
+   */
   isMeant(click: MouseEvent): boolean;
 }
 
-/** Tells apart clicks that were meant for a button from those that hit it because the page moved. */
+/** Distinguishes intended clicks on buttons from clicks that hit them only because the page moved. */
 export function useMeantClicks(): MeantClicks {
   const place = useRef<HTMLDivElement>(null);
   const stood = useRef({ left: Number.NaN, top: Number.NaN, since: 0 });
-  /** When the window came to the front, if that was observed. */
+  /** When the window last came to the front, if that was observed. */
   const front = useRef(Number.NEGATIVE_INFINITY);
   const [isNew, setNew] = useState(true);
 

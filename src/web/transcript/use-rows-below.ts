@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** Number of text rows below the visible area of a scrolling box, at its current width. */
+/** Number of text rows below the visible area of a scroll container, at its current width. */
 export function useRowsBelow(box: RefObject<HTMLElement | null>): number {
   const [rows, setRows] = useState(0);
   useEffect(() => {

@@ -2,10 +2,10 @@ import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../text/text.ts";
 import "./action.css";
 
-/** The state of a copy. */
+/** The state of copying. */
 type Progress = "copying" | "copied" | "notCopied" | "notLoaded";
 
-/** Copies text that is created on demand. Shows the progress and, for two seconds, the result. */
+/** Button that copies text, which is created on demand. Shows the progress and, for two seconds, the result. */
 export function CopyButton({
   text,
   label = t.common.copy,
@@ -13,7 +13,7 @@ export function CopyButton({
 }: {
   text: () => string | Promise<string>;
   label?: ReactNode;
-  /** Accessible name, if the label is not enough. Begins with the label. */
+  /** Accessible name, if the label is not sufficient. It must begin with the label. */
   name?: string;
 }): ReactNode {
   const [said, setSaid] = useState<Progress>();
@@ -50,7 +50,7 @@ export function CopyButton({
   );
 }
 
-/** Safari allows writing only during the click, so the clipboard gets a promise of text that is still being loaded. */
+/** Safari allows access to the clipboard only during the click, so it gets a promise of text that may still be loading. */
 async function write(text: Promise<string>): Promise<void> {
   if (globalThis.ClipboardItem === undefined) return navigator.clipboard.writeText(await text);
   const blob = text.then((loaded) => new Blob([loaded], { type: "text/plain" }));

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { t } from "../text/text.ts";
 
-/** A dialog that is open while it is mounted. Esc and its Close button close it. */
+/** A modal dialog that is open while it is mounted. Esc and its Close button close it. */
 export function Dialog({
   title,
   onClose,
@@ -19,9 +19,9 @@ export function Dialog({
     const element = dialog.current;
     if (element?.open === false) {
       element.showModal();
-      // The browser would focus the first button, which Enter would press.
+      // By default the first button has the focus, so that Enter would press it.
       element.focus();
-      // The browser has scrolled to that button, which may be at the end of a long dialog.
+      // The browser has already scrolled to that button, which may be at the end of a long dialog.
       element.scrollTop = 0;
     }
     return () => element?.close();
@@ -33,7 +33,7 @@ export function Dialog({
       tabIndex={-1}
       aria-labelledby={heading}
       onClose={({ currentTarget }) => {
-        // The event is asynchronous. React's strict mode closes each dialog once and has opened it again by then.
+        // The event is asynchronous: in React's strict mode, which mounts twice, the dialog is open again by the time it fires.
         if (!currentTarget.open) onClose();
       }}
     >

@@ -2,13 +2,13 @@ import { Component, type ReactNode } from "react";
 
 interface Props {
   children: ReactNode;
-  /** Identifies the children's content. When it changes, they are rendered again. */
+  /** Identifies the content of the children. After an error, they are rendered again when this changes. */
   of: unknown;
   /** Shown instead of children that throw. */
   fallback(error: unknown): ReactNode;
 }
 
-/** Limits a rendering error to its children. Without it, React would remove the whole page. */
+/** Contains rendering errors of its children. Without it, React would unmount the whole page. */
 export class ErrorBoundary extends Component<Props, { failed?: { error: unknown } | undefined }> {
   override state: { failed?: { error: unknown } | undefined } = {};
 

@@ -16,8 +16,8 @@ import { exactNumber } from "./size.ts";
 import "./exact.css";
 
 /**
- * A text exactly as it is, for a user who is about to allow it: in the order of its bytes whatever the writing direction, with
- * marks for invisible and confusable characters, line ends, tabs and trailing spaces. A long text scrolls and is never truncated.
+ * Shows a text exactly, for a user who decides whether to allow it: in byte order regardless of writing direction, with marks for
+ * invisible and confusable characters, line ends, tabs and trailing spaces. A long text scrolls and is never truncated.
  */
 export function ExactText({
   text,
@@ -41,20 +41,20 @@ export function ExactText({
   );
 }
 
-/** Lines and characters per block that is marked at once. */
+/** Maximum lines and characters of a block that is marked at once. */
 const CHUNK_LINES = 100;
 const CHUNK = 4_000;
-/** Number of repeated signs that are shown one by one. */
+/** Maximum number of repeated signs that are shown individually. */
 const FEW = 16;
 
-/** Characters per row; 100 before that is measured. */
+/** Characters per row; 100 until it is measured. */
 function useColumns(pre: RefObject<HTMLPreElement | null>): number {
   const [columns, setColumns] = useState(100);
   useLayoutEffect(() => {
     const element = pre.current;
     if (element === null || !("ResizeObserver" in window)) return;
     const measure = (): void => {
-      // The style sheet gives the list a gap of one character, used only for measuring.
+      // The style sheet sets a column gap of one character (`1ch`), which is used only for measuring.
       const { columnGap, paddingInlineStart, paddingInlineEnd } = getComputedStyle(element);
       const width =
         element.clientWidth - Number.parseFloat(paddingInlineStart) - Number.parseFloat(paddingInlineEnd);
@@ -93,7 +93,7 @@ function Chunks({ lines, columns }: { lines: readonly string[]; columns: number 
   ));
 }
 
-/** Estimated number of rows in the box. The sign at the end of a line counts as a character. */
+/** Estimated number of rows that a chunk takes. The sign at the end of a line counts as a character. */
 const rowsOf = (chunk: string, columns: number): number =>
   chunk
     .replace(/\n$/, "")
@@ -101,8 +101,8 @@ const rowsOf = (chunk: string, columns: number): number =>
     .reduce((rows, line) => rows + Math.ceil((line.length + 1) / columns), 0);
 
 /**
- * A block that is marked when it scrolls near the visible area, because marking all at once would create too many elements. Until
- * then its text is present but invisible, so that it is measured, copied and found.
+ * A block whose characters are marked when it scrolls near the viewport, because marking all blocks at once would create too many
+ * elements. Until then its text is rendered but invisible, so that it can be measured, copied and found.
  */
 function Near({
   text,
@@ -185,7 +185,7 @@ function ExactLine({ line, isLast }: { line: string; isLast: boolean }): ReactNo
 
 /** A line, or a piece of a long one. `end`: start of its trailing blanks. */
 const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: number }): ReactNode {
-  // Every second piece consists of tabs.
+  // Because of the capturing group, every second item consists of tabs.
   const words = text.slice(0, end).split(/(\t+)/);
   const blanks = text.slice(end).match(/ +|\t+/g) ?? [];
   return (
@@ -215,7 +215,7 @@ function Signs({ text }: { text: string }): ReactNode {
   );
 }
 
-/** White space under a sign that the style sheet draws, so that only the text is copied. */
+/** White space with a sign that the style sheet draws over it, so that only the white space is copied. */
 function Sign({ text }: { text: string }): ReactNode {
   const name = text === "\n" ? "newline" : text === "\t" ? "tab" : "space";
   return <span className={`exact-sign exact-${name}`}>{text}</span>;

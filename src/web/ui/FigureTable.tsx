@@ -2,10 +2,10 @@ import { type ReactNode, useState } from "react";
 import { t } from "../text/text.ts";
 import "./figures.css";
 
-/** Number of rows shown before a click. */
+/** Number of rows that are shown before the user asks for all. */
 const FIRST_ROWS = 200;
 
-/** A table of figures: the first column has names, the others numbers. Renders nothing without rows. */
+/** A table of figures. The first column contains names, the others numbers. Renders nothing if there are no rows. */
 export function FigureTable({
   caption,
   heads,

@@ -9,12 +9,12 @@ import "./links.css";
 
 const InsideLink = createContext(false);
 
-/** Maximum characters of an address in the tooltip. */
+/** Maximum number of characters of an address in the tooltip. */
 const TOLD = 2_000;
 const told = (address: string): string =>
   visibleText(address.length > TOLD ? `${cutShort(address, TOLD)}…` : address, "name");
 
-/** Size of the cache of checked addresses: thousands of links may have the same one. */
+/** Size of the cache of checked addresses. It exists because thousands of links may share one address. */
 const KEPT = 200;
 const kept = new Map<string, { judged: Verdict; title: string }>();
 
@@ -33,7 +33,7 @@ function ExternalAnchor({
   children,
 }: {
   href: string;
-  /** The address with masked secrets. */
+  /** The address for display, with masked secrets. */
   shown?: string;
   children: ReactNode;
 }): ReactNode {
@@ -44,7 +44,7 @@ function ExternalAnchor({
   );
 }
 
-/** A button that shows a link's address and asks before it opens. */
+/** A button in place of a link. It shows the address, which the user must click to open it. */
 function AskedLink({
   verdict,
   children,
@@ -78,7 +78,7 @@ function AskedLink({
   );
 }
 
-/** An address with masked secrets. */
+/** The address for display, with masked secrets. */
 function shownAddress(verdict: Verdict & { kind: "link" | "confirm" }): string {
   const { href } = verdict;
   return verdict.kind === "confirm" && verdict.secrets !== undefined
@@ -87,9 +87,9 @@ function shownAddress(verdict: Verdict & { kind: "link" | "confirm" }): string {
 }
 
 /**
- * A link to an untrusted address. http, https and mailto open in a new tab, without a referrer. The real host is shown beside a
- * text that does not name it. Misleading addresses, and those with secrets or to a machine's own services, ask first. Anything
- * else is text. Secrets are masked, also in a text that repeats the address.
+ * A link to an untrusted address. http, https and mailto addresses open in a new tab, without a referrer. The real host is shown
+ * if the text does not name it. Addresses that are misleading, contain secrets, or refer to a machine's own services need a
+ * confirmation. All other addresses are plain text. Secrets are masked, even in a text that repeats the address.
  */
 export function SafeLink({
   href,
@@ -136,14 +136,14 @@ export function SafeLink({
   }
 }
 
-/** The text of a link with the secrets of its address masked; `undefined`: it contains none. */
+/** The text of a link with the secrets of its address masked; `undefined`: the text contains none. */
 function wordsOf(text: string, verdict: Verdict): string | undefined {
   if (verdict.kind !== "confirm" || verdict.secrets === undefined) return undefined;
   const masked = maskSecrets(text, verdict.secrets);
   return masked === text ? undefined : masked;
 }
 
-/** A link within a text, as footnotes have. It scrolls and does not change the page's address. */
+/** A link within a text, for footnotes. It scrolls without changing the page's address. */
 export function FragmentLink({
   target: id,
   children,
@@ -176,7 +176,7 @@ function decodeFragment(id: string): string {
   }
 }
 
-/** Placeholder of a remote image, which is never fetched. A click shows its address. */
+/** Placeholder for a remote image, which is never fetched. A click shows its address. */
 export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNode {
   const nested = useContext(InsideLink);
   const [asked, setAsked] = useState(false);

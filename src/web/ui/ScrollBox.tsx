@@ -1,6 +1,6 @@
 import type { ReactNode, Ref } from "react";
 
-/** Content that may be wider than the page. It scrolls horizontally, also by keyboard, and has an accessible name. */
+/** A named box for content that may be wider than the page. It scrolls horizontally, also by keyboard. */
 export function ScrollBox({
   className,
   label,

@@ -1,12 +1,12 @@
 import { type PointerEvent, type ReactNode, useRef } from "react";
 import "./splitter.css";
 
-/** Pixels that an arrow key moves it. */
+/** Distance that an arrow key moves the splitter, in pixels. */
 const STEP = 32;
 
 /**
- * The border between a pane and the panel to its right, which can be dragged, or moved with the arrow keys. `width`: of the panel, in
- * pixels.
+ * The border between a pane and the panel to its right, which can be dragged, or moved with the arrow keys. `width`: width of the
+ * panel in pixels.
  */
 export function Splitter({
   label,

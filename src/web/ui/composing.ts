@@ -1,5 +1,6 @@
 /**
- * Whether a key event belongs to an input method that is composing text. Safari sends the Enter that ends a composition after its
- * end, so that only the key code (229, which other browsers send for all such keys) identifies it.
+ * Whether a key event belongs to an input method that is composing text. Safari sends the Enter that ends a composition only
+ * after `compositionend`, so it can be recognized only by its key code: 229, which other browsers send for all keys during
+ * composition.
  */
 export const composing = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229;

@@ -5,10 +5,10 @@ import "./hidden-text.css";
 
 type Piece = { text: string } | Omit<HiddenPiece, "hidden">;
 
-/** Maximum number of marks in a text: each is an element. */
+/** Maximum number of marks in a text, because each is an element. */
 const MAX_MARKS = 500;
 
-/** Limits the marks: the pieces after the last mark are joined, and hidden characters in them are spelled out. */
+/** Limits the number of marks: the remaining pieces are joined into one, with their hidden characters spelled out. */
 export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly Piece[] {
   let marks = 0;
   const at = pieces.findIndex((piece) => "label" in piece && ++marks > most);
@@ -16,7 +16,7 @@ export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly P
   return [
     ...pieces.slice(0, at),
     {
-      // ASCII brackets: other brackets come from another font, and each font change costs layout time.
+      // ASCII brackets, because other brackets would be from another font, and each font change costs layout time.
       label: pieces
         .slice(at)
         .map((piece) => ("text" in piece ? piece.text : `[${piece.label}]`))
@@ -26,10 +26,10 @@ export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly P
   ];
 }
 
-/** Text for React: strings stay strings, and hidden characters become visible marks that name them. */
+/** Renders a text with a visible mark for each hidden character. Text without hidden characters stays a string. */
 export const visible = (text: string, kind: TextKind): ReactNode => marked(fewMarks(findHidden(text, kind)));
 
-/** A text with marks for its hidden characters. */
+/** Renders the pieces of a text, with marks for hidden characters. */
 export function marked(pieces: readonly Piece[]): ReactNode {
   if (pieces.length === 1 && pieces[0] && "text" in pieces[0]) return pieces[0].text;
   return pieces.map((piece, index) =>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 
-/** A text with marked ranges, which are in order and do not overlap. */
+/** Renders a text with marked ranges, which must be in order and must not overlap. */
 export function markedText(text: string, ranges: readonly { start: number; end: number }[]): ReactNode[] {
   const pieces: ReactNode[] = [];
   let at = 0;

@@ -1,10 +1,10 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { t } from "../text/text.ts";
 
-/** A component whose script is loaded when it is first rendered, or earlier by `load`. */
+/** A component whose script is loaded when it is first mounted, or earlier by `load`. */
 export interface OnDemand<Props extends object> {
   (props: Props): ReactNode;
-  /** Loads the script. Resolves in any case: if it could not be fetched, the component says so once it is rendered. */
+  /** Loads the script. Never rejects: if it cannot be fetched, the component shows the failure when it is rendered. */
   load(): Promise<void>;
 }
 
@@ -16,16 +16,17 @@ interface Loaded<Props extends object> {
 interface OnDemandOptions {
   /** Shown until the script is loaded. */
   readonly fallback?: ReactNode;
-  /** Throws a failed fetch to the error boundary above, instead of showing it in place. */
+  /** Whether a failed fetch is thrown to the enclosing error boundary instead of being shown by the component. */
   readonly throws?: boolean;
 }
 
-/** The loaders of all such components in the loaded scripts. */
+/** The loaders of all on-demand components in the scripts that are loaded so far. */
 const loads = new Set<() => Promise<void>>();
 
 /**
- * Once its script is loaded, the component renders synchronously, without a fallback, which `React.lazy` does not guarantee. A
- * failed fetch is shown with a button that reloads the page, and is retried by the next `load` and the next mounted component.
+ * Creates an on-demand component. Once its script is loaded, it renders synchronously without a fallback, which `React.lazy` does
+ * not guarantee. A failed fetch is shown with a button that reloads the page. It is retried by the next call of `load` and
+ * whenever the component is mounted.
  */
 export function onDemand<Props extends object>(
   fetchComponent: () => Promise<ComponentType<Props>>,
@@ -78,13 +79,13 @@ function ScriptFailure(): ReactNode {
   );
 }
 
-/** Loads one script after the other, including those that loaded scripts register. */
+/** Loads all scripts sequentially, including those of on-demand components in the scripts that it loads. */
 export async function loadAllOnDemand(): Promise<void> {
-  // Iterating a set also visits elements that are added meanwhile.
+  // Iterating over a set also visits elements that are added during the iteration.
   for (const load of loads) await load();
 }
 
-/** Loads all scripts once the browser has nothing else to do. Returns a function that cancels it. */
+/** Loads all scripts once the browser is idle. Returns a function that cancels this if loading has not begun. */
 export function loadAllWhenIdle(): () => void {
   // Safari has no `requestIdleCallback`.
   if (globalThis.requestIdleCallback === undefined) {
@@ -95,5 +96,5 @@ export function loadAllWhenIdle(): () => void {
   return () => cancelIdleCallback(idle);
 }
 
-/** Maximum delay of loading on a busy page, in milliseconds. */
+/** Maximum delay before loading begins on a busy page, in milliseconds. */
 const IDLE_MS = 1_500;

@@ -2,8 +2,8 @@ import { t } from "../text/text.ts";
 import { isLocalService, secretsIn, type UrlSecrets } from "./url-secrets.ts";
 
 /**
- * How an untrusted address is handled. `link`: opens; `confirm`: shows the host and the full address first; `fragment`: a
- * position in the same document; `text`: is not a link.
+ * How an untrusted address is handled. `link`: opens directly; `confirm`: the host and the full address are shown first;
+ * `fragment`: a position in the same document; `text`: not a link.
  */
 export type Verdict =
   | { kind: "link"; href: string; host: string }
@@ -14,15 +14,15 @@ export type Verdict =
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop control bytes from addresses, so they are refused.
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
-/** Length from which nobody reads an address, or a link's text, to its end. */
+/** Maximum length of an address, or of a link's text, that a user can be expected to read to its end. */
 const LONG = 2_000;
-/** Maximum length of a host name, which is shown beside its link. */
+/** Maximum length of a host name (RFC 1035), which is shown beside its link. */
 const MAX_HOST_LENGTH = 253;
 const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.]|$)/i;
 
 /**
- * Checks an address from Markdown, terminal output or a tool's data. Never throws. Anything other than an absolute http, https
- * or mailto address is text.
+ * Decides how to handle an address from Markdown, terminal output or a tool's data. Never throws. Anything other than an absolute
+ * http, https or mailto address, or a fragment, is text.
  */
 export function judgeUrl(address: string): Verdict {
   if (address.startsWith("#")) return { kind: "fragment", id: address.slice(1) };
@@ -39,7 +39,7 @@ export function judgeUrl(address: string): Verdict {
     if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
     if (!recipient || recipient.length > MAX_HOST_LENGTH) return { kind: "text" };
-    // Some mail programs treat text after a line break as another header.
+    // Some mail programs interpret text after a line break as another header.
     return /\?|%0[ad]/i.test(source)
       ? { kind: "confirm", href: source, host: recipient, reason: t.url.fillsMessage }
       : { kind: "link", href: source, host: recipient };
@@ -53,7 +53,7 @@ export function judgeUrl(address: string): Verdict {
   }
   if (!url.hostname || url.hostname.length > MAX_HOST_LENGTH) return { kind: "text" };
   const secrets = secretsOf(source, url);
-  // `user:password@` is harmless, unless the user name looks like a host.
+  // `user:password@` is not misleading unless the user name looks like a host, so the milder reason is given.
   if (!reason) reason = localService(url);
   if (!reason && secrets?.kind === "credentials" && !url.username.includes(".")) reason = t.url.credentials;
   if (!reason) reason = suspicion(source, url);
@@ -63,7 +63,7 @@ export function judgeUrl(address: string): Verdict {
   return { kind: "confirm", href: url.href, host, reason, ...(secrets && { secrets }) };
 }
 
-/** Checks the address as written and as the browser will open it, because browsers normalize some characters. */
+/** Finds secrets in the address as written and as the browser will open it, because browsers normalize some characters. */
 function secretsOf(source: string, url: URL): UrlSecrets | undefined {
   const [written, opened] = [secretsIn(source), secretsIn(url.href)];
   if (written === undefined || opened === undefined) return written ?? opened;
@@ -100,11 +100,13 @@ function suspicion(source: string, url: URL): string {
   return "";
 }
 
-/** An address with its scheme, or a run of characters that occur in names of files, people and hosts. */
+/** An address with a scheme, or a run of characters that occur in names of files, people and hosts. */
 const NAME =
   /https?:\/\/(\[[\da-f:.]+\](?::\d+)?|[^\s/?#\\()[\]<>«»"“”',;!]+)|[\p{L}\p{M}\p{N}_.@+%-]+(?::\d+)?/giu;
 const HOST_LIKE = /^.+\.\p{L}[^.]*$|^\d+(?:\.\d+){3}$/u;
-/** Top-level domains that are rarely endings of other names: files are called `main.rs`, functions `console.info`. */
+/**
+ * Top-level domains that are rarely endings of other names, unlike those in `main.rs` (a file) or `console.info` (a function).
+ */
 const CLAIMING =
   /\.(?:com|org|net|io|dev|app|ai|gov|edu|co|eu|de|uk|fr|nl|ch|se|dk|jp|cn|kr|ca|ru|(?:com?|org|net)\.[a-z]{2})$/;
 
@@ -114,12 +116,12 @@ const CLAIMING =
 const NO_HOST = /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net)$/;
 
 /**
- * Compares the text of a link with its host. `same`: it names the host, and nothing else that looks like one; `other`: it names
- * another host; `long`: it is too long to check; otherwise `undefined`.
+ * Compares the text of a link with its host. `same`: the text names the host and nothing else that looks like one; `other`: it
+ * names another host; `long`: it is too long to check; `undefined`: none of these.
  */
 export function hostInWords(text: string, host: string): "same" | "other" | "long" | undefined {
   if (text.length > LONG) return "long";
-  // As browsers parse an address: without invisible characters, and with all kinds of dots equal.
+  // Normalize as browsers do: drop invisible characters, and treat all kinds of dots alike.
   const words = text
     .normalize("NFKC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -148,6 +150,6 @@ function claims(written: string, isAddress: boolean, real: string): boolean {
   const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^www\./, "");
   if (bare(name) === bare(real)) return false;
   if (isAddress) return HOST_LIKE.test(bare(name));
-  // In a mail address, only the part before the @ may mislead: the host is after it.
+  // In a mail address, only the part before the @ can be misleading, because the host is after it.
   return !NO_HOST.test(written) && CLAIMING.test(bare(name.replace(/@.*/, "")));
 }

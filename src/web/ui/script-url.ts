@@ -1,6 +1,6 @@
-/** The address of a worker's script as a TrustedScriptURL, which the page's policy requires. Only for files of the build. */
+/** The address of a worker's script as a TrustedScriptURL, which the page's policy requires. Must only be used for own files. */
 export function scriptUrl(url: string): string {
-  // TypeScript's library does not have Trusted Types. A TrustedScriptURL is accepted wherever a string is.
+  // TypeScript's library has no Trusted Types. Here a TrustedScriptURL is accepted in place of a string.
   const { trustedTypes } = globalThis as {
     trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
   };

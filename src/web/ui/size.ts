@@ -21,7 +21,7 @@ function scaled(value: number): [number: string, unit: string] {
   return [number < 99.95 ? number.toFixed(1).replace(/\.0$/, "") : String(Math.round(number)), unit];
 }
 
-/** `1.2 MB`: a length in bytes, or in characters, which are nearly always single bytes. */
+/** `1.2 MB`: a length in bytes, or in characters, nearly all of which are single bytes. */
 export function byteSize(units: number): string {
   const [number, unit] = scaled(units);
   return `${number} ${unit}B`;

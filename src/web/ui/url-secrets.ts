@@ -1,33 +1,33 @@
 import { t } from "../text/text.ts";
 
-/** Finds secrets and risky hosts in a URL. A URL that has one asks before it opens, and the secret is masked. */
+/** Finds secrets and risky hosts in URLs. Such a URL needs a confirmation before it opens, and its secrets are masked. */
 
 /** Names of parameters whose values are credentials. */
 const SECRET_NAME =
   /^(?:(?:x[-_])?(?:amz|goog)[-_](?:signature|credential|security[-_]token)|.*(?:token|secret|passw(?:or)?d|api[-_]?key|access[-_]?key|private[-_]?key|signature|credentials?)|pwd|auth|authorization|bearer|jwt|sig|sess(?:ion)?[-_]?id|session|otp|sas|ticket)$/i;
-/** Names of parameters whose values are credentials only if they look like one, because the names often are harmless. */
+/** Names of parameters whose values count as credentials only if they look like it, because the names are often harmless. */
 const MAYBE_SECRET_NAME = /^(?:key|code|state|hash|sid|id_hint|invite)$/i;
-/** Prefixes of well-known tokens, and the form of a JSON Web Token. */
+/** Well-known tokens, by their prefixes, and JSON Web Tokens. */
 const KNOWN_TOKEN =
   /^(?:gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk[-_](?:[a-z]+[-_])*[A-Za-z0-9]{16,}[\w-]*|rk_live_\w{16,}|xox[abeoprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{20,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{32,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)$/;
 
-/** Minimum length of a word of mixed digits and letters that counts as a secret. */
+/** Minimum length of a word of mixed digits and letters to count as a secret. */
 const ENCODED = 32;
-/** In a path, these are ids of commits, digests and records. */
+/** Ids of commits, digests and records, which are harmless in a path. */
 const PLAIN_ID = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export type Burden = "credentials" | "token" | "encoded";
 export interface UrlSecrets {
-  /** The most serious finding. */
+  /** The most serious kind that was found. */
   kind: Burden;
-  /** As in the address, longest first. */
+  /** As written in the address, longest first. */
   secrets: readonly string[];
 }
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#\\]*)@)?([^/?#\\]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is;
 
-/** Finds secrets in an absolute address; `undefined`: there are none. */
+/** The secrets in an absolute address; `undefined`: there are none. */
 export function secretsIn(address: string): UrlSecrets | undefined {
   const [, user, host = "", path = "", query = "", fragment = ""] = ADDRESS.exec(address) ?? [];
   const found = new Map<string, Burden>();
@@ -56,7 +56,7 @@ export function secretsIn(address: string): UrlSecrets | undefined {
       if (value.length >= 6 && SECRET_NAME.test(plain)) note(value, "token");
       else if (value.length >= 16 && MAYBE_SECRET_NAME.test(plain) && isMixed(value)) note(value, "token");
       else note(value, looks);
-      // Data may be spread over the names of parameters.
+      // Data may also be in the names of parameters.
       if (at >= 0) note(name, burdenOf(name, "value"));
     }
   }
@@ -82,7 +82,7 @@ function maskOf(secret: string): string {
   return `${issuer ?? ""}•••${t.url.secret(secret.length)}`;
 }
 
-/** Classifies a piece of an address. */
+/** Classifies a piece of an address; `undefined`: it is harmless. */
 function burdenOf(piece: string, place: "host" | "path" | "value"): Burden | undefined {
   if (piece.length < 16) return undefined;
   const text = decode(piece);
@@ -94,10 +94,10 @@ function burdenOf(piece: string, place: "host" | "path" | "value"): Burden | und
 
 /** Whether a text is encoded data (base64, base32, hex) rather than words. */
 function isEncoded(text: string, place: "host" | "path" | "value"): boolean {
-  // The decoded bytes are not text.
+  // So many percent-encoded bytes are not text.
   if ((text.match(/%[0-9a-f]{2}/gi)?.length ?? 0) >= 12) return true;
   for (const run of text.match(/[A-Za-z0-9+/_=-]{32,}/g) ?? []) {
-    // Hyphens and underscores join words; in data they are random.
+    // Hyphens and underscores separate words; in encoded data they are at random positions.
     const words = run.split(/[-_]/);
     const longest = words.reduce((most, word) => Math.max(most, word.length), 0);
     const isData = words.filter((word) => isMixed(word)).join("").length >= run.length / 2;
@@ -108,7 +108,7 @@ function isEncoded(text: string, place: "host" | "path" | "value"): boolean {
   return false;
 }
 
-/** Whether a word has digits between letters, or changes case unlike a name. */
+/** Whether a word mixes digits and letters, or changes case more often than a name does. */
 function isMixed(word: string): boolean {
   if (/\d/.test(word) && /[A-Za-z]/.test(word)) return word.length >= 6;
   const changes = word.match(/[a-z](?=[A-Z])|[A-Z]{2}(?=[a-z])/g)?.length ?? 0;
@@ -123,7 +123,7 @@ function decode(text: string): string {
   }
 }
 
-/** Names and addresses of cloud metadata services, which return a machine's own credentials. */
+/** Host names and addresses of cloud metadata services, which return a machine's own credentials. */
 const METADATA_HOSTS = new Set([
   "metadata",
   "metadata.google.internal",

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The current time, updated every `every` milliseconds, for ages on screen. Without `every`, it stays at its last value. */
+/** The current time, updated every `every` milliseconds. Without `every`, it keeps its last value. */
 export function useNow(every: number | undefined): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -2,30 +2,30 @@ import { useContext, useEffect, useRef, useState } from "react";
 import { reasonOf } from "./ErrorBoundary.tsx";
 import { SearchText } from "./search-match.ts";
 
-/** A text as loaded, perhaps truncated. */
+/** A text that may be truncated. */
 export interface CutText {
   readonly text: string;
-  /** Its full length if it is truncated. */
+  /** The full length, if the text is truncated. */
   readonly truncated?: number;
   /** Loads the whole text. Absent: it is not available. */
   readonly loadWhole?: () => Promise<string>;
 }
 
-/** The loaded part of a text. */
+/** A text as far as it is loaded. */
 interface Whole {
   readonly text: string;
-  /** Its full length while it is truncated. */
+  /** The full length, as long as the text is truncated. */
   readonly cut: number | undefined;
   readonly isLoaded: boolean;
-  /** Loads the rest. Absent: there is none, or it is not available. */
+  /** Loads the whole text. `undefined`: it is not available. */
   readonly load: (() => void) | undefined;
   readonly isLoading: boolean;
-  /** Why it could not be loaded. */
+  /** Why the whole text could not be loaded. */
   readonly failure: string | undefined;
 }
 
 /**
- * Loads the whole of a truncated text on demand, and for a search that the loaded part does not match. The loaded text is
+ * Loads the whole of a truncated text on demand, or when the truncated text does not match the current search. The loaded text is
  * dropped when the text grows.
  */
 export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
@@ -49,7 +49,7 @@ export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
   const isMatch = useContext(SearchText);
   const loadedFor = useRef<typeof isMatch>(undefined);
   useEffect(() => {
-    // Once per search text: a growing text would be loaded again and again.
+    // Load once per search text. Otherwise a growing text would be loaded again and again.
     if (isMatch === undefined || isMatch === loadedFor.current) return;
     if (cut === undefined || isLoading || isMatch(text)) return;
     loadedFor.current = isMatch;

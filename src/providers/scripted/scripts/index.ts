@@ -31,7 +31,7 @@ const FILES: Readonly<Record<string, unknown>> = {
   "agents-check": agentsCheck,
 };
 
-/** The built-in scripts by name, which is the session's model. */
+/** The built-in scripts by name. The name is used as the session's model. */
 export const scripts: ReadonlyMap<string, Script> = new Map(
   Object.entries(FILES).map(([name, file]) => [name, validateScript(`${name}.json`, file)]),
 );

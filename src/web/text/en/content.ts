@@ -1,6 +1,6 @@
 import { counted, exactNumber } from "../../ui/size.ts";
 
-/** What a session holds: text, code, outputs, images and their records. */
+/** Text around the content of a session: texts, code, outputs, images and their records. */
 export const content = {
   images: {
     list: "Images of this prompt",
@@ -19,7 +19,7 @@ export const content = {
     unreadable: (name: string): string => `${name} could not be read.`,
   },
   output: {
-    /** `isSeen`: not the whole output, but what the agent saw of it. */
+    /** `isSeen`: "all" refers to what the agent saw, not to the whole output. */
     all: (size: string, isSeen = false): string => `Show all${isSeen ? " that the agent saw" : ""} (${size})`,
     allLines: (lines: number, isSeen = false): string =>
       `Show all ${exactNumber(lines)} lines${isSeen ? " that the agent saw" : ""}`,
@@ -70,7 +70,7 @@ export const content = {
     showSeen: "Show what the agent saw",
     before: "Show what comes before",
     after: "Show what follows",
-    /** Bytes; without an end, to the end of the file. */
+    /** Sizes as text. `to` absent: to the end of the file. `all` is empty if unknown. */
     range: (from: string, to: string | undefined, all: string): string =>
       `from ${from}${to === undefined ? " to its end" : ` to ${to}`}${all === "" ? "" : ` of ${all}`}`,
     notOpened: "Not opened:",

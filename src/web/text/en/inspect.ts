@@ -1,4 +1,4 @@
-/** What the inspector, the timeline and the dialogs of a session say. */
+/** Text of the inspector, the timeline and the dialogs of a session. */
 export const inspect = {
   changes: {
     title: "Changes",

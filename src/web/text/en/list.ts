@@ -1,6 +1,6 @@
 import { counted, exactNumber } from "../../ui/size.ts";
 
-/** The list of sessions, search, usage and the form of a new session. */
+/** Text of the session list and of what is shown with it. */
 export const list = {
   statusRule: {
     rules: {
@@ -20,7 +20,7 @@ export const list = {
       record: "Its record says so.",
       gone: "Its file is gone: the archived record says so.",
     },
-    /** Beside the other facts of a session. */
+    /** Short forms, for the line with a session's other facts. */
     short: {
       register: "state: process register",
       server: "state: agent's server",
@@ -105,7 +105,7 @@ export const list = {
     runTitle: "A sub-agent's run whose parent is not in the list",
     version: (version: string): string => `Version ${version}`,
     runsOf: (runs: number, title: string): string => `${counted(runs, "run")} of ${title}`,
-    /** After a session's id and before the reason. */
+    /** Follows a session's id and precedes the reason. */
     notListed: "cannot be listed:",
     none: "No sessions yet",
     onlySamples: "No agent sessions were found on this machine. These are samples; one is playing live.",
@@ -122,7 +122,7 @@ export const list = {
     loading: "Loading sessions",
     indexing: "Older ones are still being indexed.",
     noMatches: "No matches",
-    /** `text` is what the list is filtered by. */
+    /** `text`: the filter of the list. */
     searchInside: (text: string): string => `Search inside all sessions for "${text}"`,
   },
   attention: {
@@ -136,7 +136,7 @@ export const list = {
       finished: "Finished",
       running: "Running",
     },
-    /** After a number. */
+    /** Each follows a number. */
     counted: {
       waiting: "waiting for you",
       rule: "by a rule",
@@ -146,7 +146,7 @@ export const list = {
       finished: "finished, unread",
       running: "running",
     },
-    /** `text`: what a part says, or a figure. */
+    /** `text`: the text of a part, or a figure. */
     rule: (name: string, times: number, text: string | undefined): string =>
       `${name}${times > 1 ? ` (${times} times)` : ""}${text === undefined ? "" : `: ${text}`}`,
     working: "Working",

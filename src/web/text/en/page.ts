@@ -1,7 +1,7 @@
 import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
 import { counted } from "../../ui/size.ts";
 
-/** What agents call the thing that they wait for, in the page's words. Others are shown in the agent's own. */
+/** Agents' names for what they wait for, mapped to the page's. Other names are shown unchanged. */
 const WAITS: Readonly<Record<string, string>> = {
   "permission prompt": "Permission",
   "input needed": "Question",
@@ -10,25 +10,25 @@ const WAITS: Readonly<Record<string, string>> = {
   "worker request": "Worker request",
 };
 
-/** Units of a duration that is given by its largest one. */
+/** Units of short durations, of which only the largest unit is shown. */
 export type TimeUnit = "y" | "d" | "h" | "min" | "s";
 
-/** What every screen has. */
+/** Text that every screen uses. */
 export const page = {
   waiting: {
-    /** Stands alone, as a heading or a filter. */
+    /** Used alone, as a heading or filter. */
     name: "Waiting for you",
     self: "waiting for you",
     below: "sub-agent waiting for you",
     badge: "waiting",
     none: "Nothing is waiting for you.",
     next: "Next request that is waiting for you",
-    /** What an agent in another process waits for. */
+    /** What an agent in a terminal waits for. */
     agent: ({ for: reason }: AgentWait): string =>
       reason === undefined ? "Needs your input" : (WAITS[reason] ?? reason),
-    /** Where that is answered. */
+    /** Where the user can answer it. */
     elsewhere: "answer in its terminal",
-    /** Where that terminal is. */
+    /** The location of that terminal. */
     place: ({ tmux, program, tty, pid }: TerminalPlace): string =>
       [tmux === undefined ? program : `tmux ${tmux}`, tty, `process ${pid}`]
         .filter((each) => each !== undefined)
@@ -139,7 +139,7 @@ export const page = {
     copied: "Copied",
     notCopied: "Not copied",
     notLoaded: "Not loaded",
-    /** Before a reason. */
+    /** Precedes the reason. */
     notLoadedFor: "Not loaded:",
   },
   count: {
@@ -154,7 +154,7 @@ export const page = {
     matches: (count: number): string => counted(count, "match", "matches"),
     results: (count: number): string => counted(count, "result"),
     tokens: (count: number): string => counted(count, "token"),
-    /** `short` is how the number is written. */
+    /** `short`: the number as it is displayed. */
     shortTokens: (count: number, short: string): string => `${short} ${count === 1 ? "token" : "tokens"}`,
     shortCharacters: (short: string): string => `${short} characters`,
   },

@@ -1,6 +1,6 @@
 import { exactNumber } from "../../ui/size.ts";
 
-/** Search, usage, the form of a new session and the settings. */
+/** Text of search, usage, the new-session form and the settings. */
 export const screens = {
   usage: {
     pageTitle: "Verbatim: usage",
@@ -220,7 +220,7 @@ export const screens = {
       server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
       plugin: (file: string): string => `Adds the plugin ${file}. Sessions that you start afterwards use it.`,
     },
-    /** An agent whose open sessions do not load new hooks. */
+    /** For agents whose open sessions do not load new hooks. */
     offHookLater: (file: string): string =>
       `Adds hooks to ${file}. Sessions that you start afterwards use them.`,
     install: "Attach",

@@ -1,6 +1,6 @@
 import { counted, exactNumber } from "../../ui/size.ts";
 
-/** A session's screen, and what it opens. */
+/** Text of the session screen and of the panels that it opens. */
 export const session = {
   session: {
     timeline: "Timeline",
@@ -157,7 +157,7 @@ export const session = {
       unknown: "Unknown",
     },
     status: { ok: "OK", failed: "Failed", stopped: "Stopped", running: "Running" },
-    /** They add up: rows shown, hidden, and both. */
+    /** `total` is the sum of `shown` and `hidden`. */
     sum: (shown: string, hidden: string, total: string): string =>
       `${shown} shown · ${hidden} hidden · ${total} rows`,
   },

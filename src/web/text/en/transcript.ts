@@ -1,7 +1,7 @@
 import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
 import { counted, exactNumber } from "../../ui/size.ts";
 
-/** Who refused or stopped a call, as its line says it. `person` is the reader. */
+/** Who allowed, refused or stopped a call, for its line. `person` is the user. */
 const DECIDED: Readonly<Record<Decider, string>> = {
   person: "you",
   hook: "hook",
@@ -12,7 +12,7 @@ const DECIDED: Readonly<Record<Decider, string>> = {
   program: "the agent",
 };
 
-/** A transcript and the composer below it. */
+/** Text of a transcript and of the composer below it. */
 export const transcript = {
   call: {
     /** "Allowed by you, for the session". */
@@ -29,7 +29,7 @@ export const transcript = {
     result: "result",
     noCall: "result without a call",
     details: "details",
-    /** In a row's name. */
+    /** For the accessible name of a row. */
     states: {
       running: "running",
       failed: "failed",
@@ -39,9 +39,9 @@ export const transcript = {
       open: "open",
     },
     rawInput: "Raw input",
-    /** An open call of an agent that waits in its own terminal: its record does not tell which one it waits for. */
+    /** For an open call while its agent waits in a terminal: the record does not tell which call it waits for. */
     mayWait: "running or waiting for you",
-    /** In the badge's place, for a call that neither succeeded nor failed. */
+    /** Replaces the badge of a call that neither succeeded nor failed. */
     badge: ({ kind, by }: CallOutcome): string =>
       kind !== "refused" ? kind : by === "person" ? "denied" : by === undefined ? "refused" : "blocked",
     /** "Denied by you", "Blocked by hook PreToolUse", "Stopped", "Outcome unknown". */
@@ -70,7 +70,7 @@ export const transcript = {
       `Held: the turn before ${isFailed ? "failed" : "was stopped"}. What you send goes last.`,
     heldList: "Prompts that are held",
     queuedList: "Prompts that wait for the end of this turn",
-    /** In place of a prompt's text, where it has none. */
+    /** Replaces the text of a prompt that has none. */
     images: "images",
     andMore: (count: number): string => ` and ${count} more`,
     queuePrompt: "Queue a prompt",
@@ -115,7 +115,7 @@ export const transcript = {
     rawPrompt: "Raw record of this prompt",
     copyPrompt: "Copy prompt",
     copy: (turn: number): string => `Copy turn ${turn}`,
-    /** After "Copy", where there is room. */
+    /** Follows "Copy" if there is room. */
     copyMore: "turn",
     branchTitle: "A new session from here, or back to here",
     facts: "This turn:",
@@ -140,7 +140,7 @@ export const transcript = {
     rowsBelow: (rows: number): string => `${counted(rows, "more row")} below`,
     expires: (age: string): string => `expires in ${age}`,
     expired: "has expired",
-    /** Before a reason. */
+    /** Precedes the reason. */
     notAnswered: "Not answered.",
     ownWords: "In your own words",
     yourAnswer: "Your answer",
@@ -152,7 +152,7 @@ export const transcript = {
     answeredWith: "Answered:",
     named: (kind: "approval" | "question", what: string): string =>
       `${kind === "approval" ? "Approval" : "Question"}: ${what}`,
-    /** The usual answers, as the daemon labels them. */
+    /** The standard options, by the daemon's labels. */
     labels: {
       Allow: "Allow",
       "Allow for this session": "Allow for this session",
@@ -161,7 +161,7 @@ export const transcript = {
       Approve: "Approve",
       "Keep planning": "Keep planning",
     },
-    /** What an answer did, in the words of its label where that says it. */
+    /** The effect of an answer, worded like its label if possible. */
     outcome: (isAllowed: boolean, label: string): string => {
       const [asked, done] = isAllowed ? ["Allow", "Allowed"] : ["Deny", "Denied"];
       return label === asked || label.startsWith(`${asked} `)
@@ -267,7 +267,7 @@ export const transcript = {
     cached: (tokens: string): string => `${tokens} of them cached`,
     out: (tokens: string): string => `${tokens} out`,
   },
-  /** The closed lines of calls, and what is inside. */
+  /** The lines of calls and their expanded content. */
   cards: {
     write: "Write",
     edit: "Edit",
@@ -302,7 +302,7 @@ export const transcript = {
     done: (done: number, all: number): string => `${done} of ${all} done`,
     task: (id: string, status: string | undefined): string =>
       `task ${id}${status === undefined ? "" : ` ${status}`}`,
-    /** Before the item, for screen readers. */
+    /** Precedes the item, for screen readers only. */
     states: { completed: "done: ", in_progress: "now: ", pending: "to do: " },
     facts: {
       agent: "agent",

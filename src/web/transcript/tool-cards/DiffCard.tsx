@@ -19,7 +19,7 @@ import {
   text,
 } from "./card.ts";
 
-/** File changes, as the tool reported them, otherwise as its arguments request them. */
+/** File changes as reported by the tool, or otherwise as requested by its arguments. */
 export const diffCard: ToolCard = {
   payloads: ["diff"],
   matches: named(
@@ -58,7 +58,7 @@ export const diffCard: ToolCard = {
         </>
       ),
       title: path + more,
-      // A failed call without a report changed nothing.
+      // A failed call that reports no diff changed nothing.
       figures:
         additions + deletions > 0 && (!view.failed || view.extra?.type === "diff") ? (
           <DiffCounts additions={additions} deletions={deletions} />
@@ -69,7 +69,7 @@ export const diffCard: ToolCard = {
   shows: (view) => ({ input: filesOf(view).length > 0 }),
 };
 
-/** The label of most calls of a tool, whose files are not known. */
+/** The usual label of a tool's calls, for when the changed files are unknown. */
 function usualLabel(name: string): string {
   if (/^[A-Z]/.test(name)) return name;
   return /^(?:write|create)/.test(name) ? t.cards.write : t.cards.edit;
@@ -133,10 +133,10 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
 }
 
-/** Maximum number of changed lines that are compared in one edit. The time grows with their square, so several edits share the limit. */
+/** Maximum number of changed lines to diff. The time is quadratic, so the edits of one call share the limit. */
 const LINES = 4_000;
 
-/** The difference of two texts whose position in the file is not known. */
+/** The diff of two texts whose position in the file is unknown. */
 function compare(path: string, before: string, after: string, most = LINES): FileDiff {
   const patch =
     before !== "" && before.length + after.length < 400_000

@@ -2,7 +2,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { losesSome } from "../JsonBlock.tsx";
 import { type CallView, oneLine, type ToolCard } from "./card.ts";
 
-/** The card of any other tool: its name and its arguments on one line; opened, its input and output. */
+/** The card of any other tool: its name and arguments on one line. */
 export const genericCard: ToolCard = {
   payloads: [],
   matches: () => true,
@@ -12,7 +12,7 @@ export const genericCard: ToolCard = {
   },
 };
 
-/** The arguments as `key value` pairs: short and descriptive ones first, otherwise in their order. */
+/** The arguments as `key value` pairs: short and descriptive ones first, otherwise in the original order. */
 export function describe({ call, input }: CallView): string {
   const entries = Object.entries(input);
   if (entries.length === 0) return call.arguments_json === "{}" ? "" : oneLine(call.arguments_json);

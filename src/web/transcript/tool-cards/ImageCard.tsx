@@ -2,7 +2,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { named, shortPath, type ToolCard, text } from "./card.ts";
 
-/** An image that the agent viewed or made. The image itself is among the result's media, which every card shows. */
+/** An image that the agent viewed or created. The image itself is in the result's media, which every card shows. */
 export const imageCard: ToolCard = {
   payloads: [],
   matches: named("view_image", "image_generation", "image_generation_call", "screenshot", "computer"),

@@ -34,7 +34,7 @@ export const questionCard: ToolCard = {
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];
-    // A tool with that name but without a question.
+    // Another tool with the same name, whose arguments contain no question.
     if (first === undefined) return genericCard.summary(view);
     const answered = questions.filter((question) => question.answer !== undefined);
     const subject = first.question;

@@ -52,7 +52,7 @@ function linesOf({ extra, input }: CallView): string | undefined {
 const range = (start: number, end: number): string | undefined =>
   isLine(start) && isLine(end) ? `${start}–${end}` : undefined;
 
-/** A line number from an agent: a whole number. Some agents count from 0. */
+/** Whether a line number from an agent is valid. Some agents count from 0. */
 const isLine = (line: number | undefined): line is number => Number.isSafeInteger(line) && Number(line) >= 0;
 
 function size({ extra, output, failed, result }: CallView): string | undefined {

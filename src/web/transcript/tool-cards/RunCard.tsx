@@ -71,11 +71,11 @@ function identity(view: CallView): { name?: string; task: string } {
 
 function runId(view: CallView): string | undefined {
   const id = view.call.run?.session_id ?? extraOf(view)?.session_id;
-  // A pushed session may contain any id, but only sessions have a page.
+  // A pushed session may contain any id. Only UUIDs can be sessions with a page.
   return isUuid(id) ? id : undefined;
 }
 
-/** Calls and tokens so far, from the run if it is known, otherwise from its result. */
+/** Number of calls and tokens so far, from the run if it is known, otherwise from its result. */
 function figures(view: CallView, run: SessionSummary | undefined): string[] {
   const extra = extraOf(view);
   const calls = run?.tool_calls ?? extra?.tool_calls;
@@ -93,12 +93,12 @@ function tokensSoFar(view: CallView, run: SessionSummary | undefined): number | 
 const noRun = (): undefined => undefined;
 
 function useRunOf(view: CallView, host: TranscriptHost): SessionSummary | undefined {
-  // Whether a screen has runs never changes while it is mounted, so the order of hooks is stable.
+  // Whether a host has `useRun` never changes while it is mounted, so the order of hooks is stable.
   const useRun = host.useRun ?? noRun;
   return useRun(runId(view) ?? "");
 }
 
-/** What a run, or otherwise a run below it, waits for. */
+/** The request that a run, or otherwise one of its descendants, waits for. */
 function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
   const useWaitBelow = host.useWaitBelow ?? noRun;
   const below = useWaitBelow(run?.id ?? "");

@@ -29,7 +29,7 @@ export const scriptCard: ToolCard = {
 
 const isPatch = ({ call }: CallView): boolean => callTool(call) === "apply_patch";
 
-/** Codex runs commands through scripts: its `exec` is a shell to the reader. */
+/** Codex runs commands through scripts, so its `exec` is labelled as a shell. */
 function label(name: string): string {
   return name === "exec" ? t.cards.shell : name;
 }
@@ -43,7 +43,7 @@ function callsIn(view: CallView): string | undefined {
   const calls = scriptCalls(scriptOf(view));
   const [first] = calls;
   if (first === undefined) return undefined;
-  // The label says that it is an edit. All patches of a script name the same files.
+  // The label already says "edit". All patches of a script name the same files.
   if (first.kind === "patch" && isPatch(view)) return first.files.join(", ");
   const continued = view.extra?.type === "shell" ? view.extra.continues : undefined;
   return calls.map((call) => callText(call, continued)).join(" · ");

@@ -3,7 +3,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
 
-/** A search in files by content or name: query, folder and number of matches. */
+/** A search for files by content or name: query, folder and number of matches. */
 export const searchCard: ToolCard = {
   payloads: ["search"],
   matches: named(
@@ -44,7 +44,7 @@ export const searchCard: ToolCard = {
 };
 
 function SearchBody({ view: { extra, output } }: CardBodyProps): ReactNode {
-  // Files that the output names are not listed again.
+  // Do not list files that the output already names.
   if (extra?.type !== "search" || extra.files.length === 0 || output.includes(extra.files[0] ?? ""))
     return null;
   return (

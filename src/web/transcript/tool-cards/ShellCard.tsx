@@ -13,7 +13,7 @@ import {
   text,
 } from "./card.ts";
 
-/** A shell command: the command, its folder and its exit. */
+/** A shell command with its folder and exit code. */
 export const shellCard: ToolCard = {
   payloads: ["shell"],
   matches: named(
@@ -56,14 +56,14 @@ export const shellCard: ToolCard = {
   shows: (view) => ({ input: commandOf(view) !== "" && !goesOn(view) }),
 };
 
-/** Codex polls a command that it started before. */
+/** Whether the call continues a command that an earlier call started: Codex polls such commands with `write_stdin`. */
 const goesOn = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
 
-/** Argument with which Codex identifies such a command. */
+/** The argument with which Codex identifies the earlier command. */
 const numberOf = ({ input }: CallView): number | string =>
   count(input, "session_id") ?? text(input, "session_id") ?? "";
 
-/** Describes Codex's operation on such a command. */
+/** Describes a call that waits for a running command (`typed` is absent) or types into it. */
 export function atCommand(command: string, typed: string | undefined): string {
   return typed === undefined ? t.cards.waitsFor(command) : t.cards.types(JSON.stringify(typed), command);
 }
@@ -89,14 +89,14 @@ function commandOf({ input, extra }: CallView): string {
   return extra?.type === "shell" ? (extra.command ?? "") : "";
 }
 
-/** A list with other values is not a command, and is shown as sent. */
+/** The words of an argument list; `undefined`: it contains other values, so it is not a command and is shown as sent. */
 function wordsOf(given: unknown): string[] | undefined {
   if (!Array.isArray(given)) return undefined;
   const isWords = given.every((word) => typeof word === "string" || typeof word === "number");
   return isWords ? given.map(String) : undefined;
 }
 
-/** `["bash", "-lc", "ls"]` is the command `ls`; other argument lists are quoted as a shell would need them. */
+/** `["bash", "-lc", "ls"]` is the command `ls`. Other argument lists are quoted as a shell requires. */
 function fromArguments(words: readonly string[]): string {
   if (words.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-l?i?c$/.test(words[1] ?? ""))
     return words[2] ?? "";

@@ -5,7 +5,7 @@ import { SafeLink } from "../../ui/SafeLink.tsx";
 import { byteSize } from "../../ui/size.ts";
 import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
 
-/** A web search with its results, or a fetched page. Loads nothing itself. */
+/** A web search with its results, or a fetched page. Makes no requests itself. */
 export const webCard: ToolCard = {
   payloads: ["web_search", "web_fetch"],
   matches: named(

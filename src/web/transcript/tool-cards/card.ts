@@ -8,18 +8,18 @@ import type { TranscriptHost } from "../host.ts";
 export interface CallView {
   readonly call: TranscriptPartOf<"tool_call">;
   readonly result?: TranscriptPartOf<"tool_result">;
-  /** The arguments as an object. Empty if they are not an object; then only `call.arguments_json` has them. */
+  /** The arguments as an object. Empty if they are not an object, in which case only `call.arguments_json` has them. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The typed payload of the result. */
   readonly extra?: UiExtra;
-  /** The output so far: the result's text, otherwise the live progress. */
+  /** The output so far: the text of the result, or the progress of a running call. */
   readonly output: string;
   readonly failed: boolean;
   /** The agent's working directory. */
   readonly cwd?: string;
 }
 
-/** The closed line: `label` names the tool, `subject` is its main argument, `figures` are at the end of the line. */
+/** The line of a collapsed call: `label` names the tool, `subject` is its main argument, `figures` are at the end of the line. */
 interface Summary {
   label: string;
   subject: ReactNode;
@@ -33,20 +33,20 @@ export interface CardBodyProps {
   host: TranscriptHost;
 }
 
-/** One kind of card. To add one: a file with a card, and a line in `index.ts`. */
+/** A kind of card. To add one, write a file with a card and add a line to `index.ts`. */
 export interface ToolCard {
   /** Typed payloads that the card handles. They take precedence over the tool's name. */
   readonly payloads: readonly UiExtra["type"][];
   /** Whether the card handles a tool with this name, in lower case. */
   matches(name: string): boolean;
-  /** The name of a tool in lists of calls; absent: as the agent writes it. */
+  /** The name of a tool in lists of calls. Absent: the agent's own name. */
   nameOf?(tool_name: string): string;
   summary(view: CallView): Summary;
-  /** The body, above the whole input and output with which every open card ends. */
+  /** The body, above the complete input and output at the end of every expanded card. */
   readonly Body?: ComponentType<CardBodyProps>;
-  /** What the body shows completely, so that it is not repeated. Depends on the call: a diff that cannot be computed shows nothing. */
+  /** What the body already shows completely and need not be repeated. Depends on the call: not every diff can be computed. */
   shows?(view: CallView): { input?: boolean; output?: boolean };
-  /** A link beside the closed line. */
+  /** A link beside the line of the collapsed call. */
   readonly Action?: ComponentType<CardBodyProps>;
 }
 
@@ -89,7 +89,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The first of some fields that is a non-empty string. */
+/** The first of the given fields that is a non-empty string. */
 export function text(input: Readonly<Record<string, unknown>>, ...keys: string[]): string | undefined {
   for (const key of keys) {
     const value = Object.hasOwn(input, key) ? input[key] : undefined;
@@ -98,7 +98,7 @@ export function text(input: Readonly<Record<string, unknown>>, ...keys: string[]
   return undefined;
 }
 
-/** The first of some fields that is a finite number. */
+/** The first of the given fields that is a finite number. */
 export function count(input: Readonly<Record<string, unknown>>, ...keys: string[]): number | undefined {
   for (const key of keys) {
     const value = Object.hasOwn(input, key) ? input[key] : undefined;
@@ -107,13 +107,13 @@ export function count(input: Readonly<Record<string, unknown>>, ...keys: string[
   return undefined;
 }
 
-/** A field that is a list; empty if it is none. */
+/** A field that is an array; empty if it is not. */
 export function list(input: Readonly<Record<string, unknown>>, key: string): readonly unknown[] {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return Array.isArray(value) ? value : [];
 }
 
-/** One line of a text, whitespace joined, at most `limit` characters. */
+/** A text as one line of at most `limit` characters, with runs of white space collapsed. */
 export function oneLine(value: string, limit = 300): string {
   const line = cutShort(value, limit * 4)
     .replace(/\s+/g, " ")
@@ -132,7 +132,7 @@ export function shortPath(path: string, cwd: string | undefined): string {
   return path.length > 64 && parts.length > 4 ? `…${separator}${parts.slice(-3).join(separator)}` : path;
 }
 
-/** Number of lines. A trailing newline begins no line; an empty text has none. */
+/** Number of lines. A trailing newline does not begin another line, and an empty text has none. */
 export function lineCount(value: string): number {
   if (value === "") return 0;
   let lines = value.endsWith("\n") ? 0 : 1;

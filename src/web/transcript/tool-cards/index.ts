@@ -29,7 +29,7 @@ const CARDS: readonly ToolCard[] = [
   scriptCard,
 ];
 
-/** The name of a tool as the closed lines of its calls have it, as far as its own name tells. */
+/** The name of a tool as shown on the lines of its calls, as far as it can be derived from the name alone. */
 export function toolLabel(tool_name: string): string {
   const card = CARDS.find(({ matches }) => matches(tool_name.toLowerCase()));
   return card?.nameOf?.(tool_name) ?? tool_name;
@@ -38,7 +38,7 @@ export function toolLabel(tool_name: string): string {
 /** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
 export function cardFor(view: CallView): ToolCard {
   const name = view.call.tool_name.toLowerCase();
-  // The result of a script may tell how its commands ended but not what they were. The script does.
+  // The result of a script may contain the exit codes of its commands without the commands, which only the script contains.
   const isScript =
     view.extra?.type === "shell" && view.extra.command === undefined && scriptCard.matches(name);
   const payload = isScript ? undefined : view.extra?.type;
