@@ -18,6 +18,8 @@ const CHUNK = 256 * 1024;
 const AT_ONCE = 2;
 /** A last chunk shorter than this is rewritten together with the bytes that follow it. */
 const SHORT = 64 * 1024;
+/** Buffers up to this size are left to garbage collection, in bytes. */
+const LEAST_RELEASED = 64 * 1024;
 /** Maximum number of pending bytes. Further bytes are read again later from the agents' files. */
 const MAX_PENDING = 16 * 1024 * 1024;
 
@@ -80,6 +82,7 @@ export function createPendingChunks(
       takenBytes = pendingBytes;
       pending = new Map();
       pendingBytes = 0;
+      const copies = new Set<ArrayBufferLike>();
       const places: { place: Pick<StoredChunk, "file_id" | "start">; bytes: Uint8Array }[] = [];
       for (const [file_id, waiting] of batch) {
         let { start } = waiting;
@@ -89,13 +92,16 @@ export function createPendingChunks(
         for (const bytes of chunksOf(follows ? [tail.bytes, ...waiting.pieces] : waiting.pieces)) {
           places.push({ place: { file_id, start }, bytes });
           start += bytes.length;
+          if (bytes.buffer !== tail?.bytes.buffer) copies.add(bytes.buffer);
         }
+        for (const { buffer } of waiting.pieces) copies.add(buffer);
       }
       const chunks: StoredChunk[] = [];
       for (let at = 0; at < places.length; at += AT_ONCE) {
         const some = places.slice(at, at + AT_ONCE);
         chunks.push(...(await Promise.all(some.map(({ place, bytes }) => compressed(place, bytes)))));
       }
+      for (const buffer of copies) release(buffer);
       return chunks;
     },
     written() {
@@ -115,6 +121,15 @@ export function createPendingChunks(
       pendingBytes = 0;
     },
   };
+}
+
+/**
+ * Frees a buffer now. Garbage collection would free it late, because the heap is small however many bytes were archived. Short
+ * buffers may be shared.
+ */
+function release(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > LEAST_RELEASED && !buffer.detached)
+    buffer.transfer(0);
 }
 
 async function compressed(
