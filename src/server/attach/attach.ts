@@ -88,7 +88,7 @@ export function createAttach(options: {
 }): Attach {
   const { data_dir, folders, report } = options;
   const attachments = agentAttachments(data_dir, folders);
-  /** Called at each look at a session, where an unreadable file must not end the daemon. */
+  /** Called for every session that is looked up, so errors must not end the daemon. `GET /api/attach` reports them. */
   const isAttached = (agent: string): boolean => {
     try {
       return attachments.get(agent)?.describe().is_installed === true;
