@@ -32,7 +32,7 @@ function big(bytes: Uint8Array, at: number, length: number): number {
 }
 
 /** A little-endian number. `NaN` if the bytes are incomplete. */
-function little(bytes: Uint8Array, at: number, length: number): number {
+function littleEndian(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;
   for (let index = at + length - 1; index >= at; index--) value = value * 256 + (bytes[index] ?? Number.NaN);
   return value;
@@ -63,22 +63,22 @@ function gifSize(bytes: Uint8Array): ImageSize | undefined {
     at++;
   }
   if (bytes[at] !== 0x2c) return undefined;
-  const width = little(bytes, at + 1, 2) + little(bytes, at + 5, 2);
-  const height = little(bytes, at + 3, 2) + little(bytes, at + 7, 2);
+  const width = littleEndian(bytes, at + 1, 2) + littleEndian(bytes, at + 5, 2);
+  const height = littleEndian(bytes, at + 3, 2) + littleEndian(bytes, at + 7, 2);
   return {
-    width: Math.max(width, little(bytes, 6, 2)),
-    height: Math.max(height, little(bytes, 8, 2)),
+    width: Math.max(width, littleEndian(bytes, 6, 2)),
+    height: Math.max(height, littleEndian(bytes, 8, 2)),
   };
 }
 
 function webpSize(bytes: Uint8Array, chunk: string): ImageSize | undefined {
   switch (chunk) {
     case "VP8 ":
-      return { width: little(bytes, 26, 2) & 0x3fff, height: little(bytes, 28, 2) & 0x3fff };
+      return { width: littleEndian(bytes, 26, 2) & 0x3fff, height: littleEndian(bytes, 28, 2) & 0x3fff };
     case "VP8X":
-      return { width: little(bytes, 24, 3) + 1, height: little(bytes, 27, 3) + 1 };
+      return { width: littleEndian(bytes, 24, 3) + 1, height: littleEndian(bytes, 27, 3) + 1 };
     case "VP8L": {
-      const sides = little(bytes, 21, 4);
+      const sides = littleEndian(bytes, 21, 4);
       if (Number.isNaN(sides)) return undefined;
       return { width: (sides & 0x3fff) + 1, height: ((sides >>> 14) & 0x3fff) + 1 };
     }

@@ -12,8 +12,8 @@ export interface EmittedOutput {
  */
 export function newProgress({ latest, shown }: EmittedOutput, output: string): string {
   if (output === "" || output === latest) return "";
-  const goesOn = latest === "" ? shown === 0 : output.startsWith(latest);
-  return goesOn ? copyOf(output.slice(latest.length)) : `\n${output}`;
+  const extendsLatest = latest === "" ? shown === 0 : output.startsWith(latest);
+  return extendsLatest ? copyOf(output.slice(latest.length)) : `\n${output}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Failure, FailureClass } from "./provider.ts";
 
 /** Maximum automatic delay, in milliseconds. If the provider asks for more, the call fails and the user is told when to retry. */
 const MAX_WAIT_MS = 60_000;
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const INITIAL_WAIT_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 const MAX_MESSAGE_LENGTH = 2_000;
@@ -15,7 +15,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
  * to 1, for jitter.
  */
 export function retryDelay(failure: Failure, attempt: number, random = Math.random()): number | undefined {
-  if (!failure.can_retry || attempt >= TRIES) return undefined;
+  if (!failure.can_retry || attempt >= MAX_ATTEMPTS) return undefined;
   // Invalid output is retried only once.
   if (failure.class === "model_output_invalid" && attempt >= 2) return undefined;
   const asked = failure.retry_after_ms;
@@ -104,21 +104,21 @@ export function protocolFailure(message: string): Failure {
   return describe({ class: "unknown", message, can_retry: false });
 }
 
-/** The failure if the provider blocked the prompt or the answer. `said`: the provider's explanation. */
-export function blockedFailure(said: string | undefined): Failure {
+/** The failure if the provider blocked the prompt or the answer. `explanation`: its reason. */
+export function blockedFailure(explanation: string | undefined): Failure {
   return describe({
     class: "content_blocked",
-    message: said ?? "The provider refused to answer",
+    message: explanation ?? "The provider refused to answer",
     can_retry: false,
   });
 }
 
 /** The failure for a finish reason that means a failure or is unknown. */
-export function stopFailure(raw: string, said?: string): Failure {
-  if (isBlocked(raw)) return blockedFailure(said ?? `The provider refused to answer (${raw})`);
+export function stopFailure(raw: string, explanation?: string): Failure {
+  if (isBlocked(raw)) return blockedFailure(explanation ?? `The provider refused to answer (${raw})`);
   return describe({
     class: "unknown",
-    message: said ?? `The provider stopped for an unknown reason: ${raw}`,
+    message: explanation ?? `The provider stopped for an unknown reason: ${raw}`,
     can_retry: false,
   });
 }
@@ -185,13 +185,15 @@ function errorIn(value: unknown): FoundError | undefined {
 
 function found(fields: JsonObject, data: unknown): FoundError {
   const metadata = asObject(fields.metadata);
-  const said = [asNonEmpty(fields.message), asNonEmpty(metadata?.raw)].filter((text) => text !== undefined);
+  const messages = [asNonEmpty(fields.message), asNonEmpty(metadata?.raw)].filter(
+    (text) => text !== undefined,
+  );
   const reasons = (asList(fields.details) ?? []).map((detail) => asNonEmpty(asObject(detail)?.reason));
   const names = [fields.type, fields.code, fields.status, ...reasons].filter(
     (name) => typeof name === "string",
   );
   const kind = names.join(" ");
-  const message = said.join(": ") || kind || "The provider reported an error without details";
+  const message = messages.join(": ") || kind || "The provider reported an error without details";
   return { message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(), kind, fields, data };
 }
 
@@ -376,7 +378,7 @@ function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | un
     case "rate_limit":
       return retry_after_ms === undefined
         ? "The account's rate limit is reached. Wait a little, or send less at once."
-        : `The account's rate limit is reached. Try again in ${inWords(retry_after_ms)}.`;
+        : `The account's rate limit is reached. Try again in ${formatDuration(retry_after_ms)}.`;
     case "overloaded":
     case "server":
       return "The provider is overloaded or has a problem. Try again later.";
@@ -403,7 +405,7 @@ function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | un
   }
 }
 
-function inWords(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1000);
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);

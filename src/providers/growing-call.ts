@@ -5,7 +5,7 @@ import type { CallFields, GrowingCall, Place } from "./message-parts.ts";
 import { offeredToolName } from "./tool-names.ts";
 
 /** An id for a call for which the provider sends no id or one that is not unique. Deterministic, so replays give the same id. */
-function mintCallId(message_id: string, index: number): string {
+function createCallId(message_id: string, index: number): string {
   return `call_${partId(message_id, index).replaceAll("-", "")}`;
 }
 
@@ -18,7 +18,7 @@ export function beginCall(
   const tool_name = offeredToolName(called, draft.context.tool_names ?? []);
   const { home, part_id } = show(draft, wanted);
   const isNew = given !== undefined && given !== "" && !draft.call_ids.has(given);
-  const call_id = isNew ? given : mintCallId(draft.context.message_id, draft.shown - 1);
+  const call_id = isNew ? given : createCallId(draft.context.message_id, draft.shown - 1);
   const provider_call_id = original ?? (isNew || given === "" ? undefined : given);
   draft.call_ids.add(call_id);
   const common = now(draft);

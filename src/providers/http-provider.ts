@@ -88,7 +88,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         };
       }
       if (how.type === "failure")
-        how = { type: "failure", failure: helpful(how.failure, endpoint, key_help) };
+        how = { type: "failure", failure: withKeyHelp(how.failure, endpoint, key_help) };
       const { frames, reply } = decoder.end(how);
       send(frames);
       return reply;
@@ -126,7 +126,7 @@ function withoutThoughts(message: Message): Message {
 }
 
 /** Adds the help about keys to the remedy of an authentication failure, and masks the key if the provider repeated it. */
-function helpful(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
+function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
   return { ...hidden, remedy: hidden.remedy === undefined ? key_help : `${hidden.remedy} ${key_help}` };

@@ -19,7 +19,7 @@ export function sentImage(url: string): SentImage | undefined {
   const [, declared, data] = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/is.exec(url) ?? [];
   if (declared === undefined || data === undefined || data === "") return undefined;
   const plain = data.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
-  return { type: "data", media_type: sniffed(plain) ?? declared.toLowerCase(), data: plain };
+  return { type: "data", media_type: mimeOf(plain) ?? declared.toLowerCase(), data: plain };
 }
 
 function dataUrl({ media_type, data }: Extract<SentImage, { type: "data" }>): string {
@@ -60,7 +60,7 @@ function bytesOf(base64: string): number {
 }
 
 /** The media type according to the first bytes. */
-function sniffed(base64: string): string | undefined {
+function mimeOf(base64: string): string | undefined {
   if (base64.startsWith("iVBORw0KGg")) return "image/png";
   if (base64.startsWith("/9j/")) return "image/jpeg";
   if (base64.startsWith("R0lGOD")) return "image/gif";

@@ -29,7 +29,7 @@ export interface MessageWriter {
    */
   unknown(place: Place, raw: unknown, title: string): void;
   /** Like `unknown`, for data that must not be sent back to the provider: shown, but not recorded in the message. */
-  stray(place: Place, raw: unknown, title: string): void;
+  unsendable(place: Place, raw: unknown, title: string): void;
   /** Records a part that is not shown, after the place's other parts. */
   keep(place: Place, part: Part): void;
   /** Sets the usage. The last call counts. `context_tokens`: size of the context, if it is not the sum of input and output. */
@@ -40,7 +40,7 @@ export interface MessageWriter {
   fail(failure: Failure): void;
   readonly failure: Failure | undefined;
   /** Whether the message contains anything other than hidden thoughts. */
-  readonly saysSomething: boolean;
+  readonly hasContent: boolean;
   /** Number of calls that have begun. */
   readonly calls: number;
   /** Returns the frames since the last call. */
@@ -60,7 +60,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     get calls() {
       return draft.calls.length;
     },
-    get saysSomething() {
+    get hasContent() {
       return draft.places.some(({ parts }) =>
         parts.some(
           (part) =>
@@ -85,7 +85,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       home.parts.push({ type: "unknown", raw });
       draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, title });
     },
-    stray(wanted, raw, title) {
+    unsendable(wanted, raw, title) {
       const { part_id } = show(draft, wanted);
       draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, title });
     },

@@ -11,9 +11,9 @@ export function findModel(provider: string, model: string): KnownModel | undefin
   let vendor = vendorOf(provider);
   if (provider === "openrouter") {
     // For example "anthropic/claude-sonnet-4.5:beta".
-    const [, maker, name] = /^([^/]+)\/([^:]+)/.exec(id) ?? [];
-    if (maker === undefined || name === undefined) return undefined;
-    vendor = VENDORS.get(maker) ?? maker;
+    const [, vendor_id, name] = /^([^/]+)\/([^:]+)/.exec(id) ?? [];
+    if (vendor_id === undefined || name === undefined) return undefined;
+    vendor = VENDORS.get(vendor_id) ?? vendor_id;
     id = vendor === "anthropic" ? name.replaceAll(".", "-") : name;
   }
   const named = (wanted: string) =>

@@ -119,8 +119,8 @@ type Item =
   | { role: "tool"; message: ToolMessage; attached: Attachment }
   | { role: "assistant"; message: AssistantMessage };
 
-const nothing = (): Attachment => ({ text: "", images: [] });
-const isNothing = ({ text, images }: Attachment): boolean => text === "" && images.length === 0;
+const emptyAttachment = (): Attachment => ({ text: "", images: [] });
+const isEmpty = ({ text, images }: Attachment): boolean => text === "" && images.length === 0;
 
 function contentOf({ text, images }: Attachment): UserContent[] {
   return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...images];
@@ -133,11 +133,11 @@ function contentOf({ text, images }: Attachment): UserContent[] {
 function foldDeveloper(messages: readonly Message[]): Item[] {
   const items: Item[] = [];
   let last: Attachment | undefined;
-  let held = nothing();
+  let held = emptyAttachment();
   const makeUser = (): void => {
-    if (isNothing(held)) return;
-    items.push({ role: "user", content: contentOf(held), attached: nothing(), queued: true });
-    held = nothing();
+    if (isEmpty(held)) return;
+    items.push({ role: "user", content: contentOf(held), attached: emptyAttachment(), queued: true });
+    held = emptyAttachment();
   };
   for (const message of messages) {
     switch (message.role) {
@@ -153,14 +153,14 @@ function foldDeveloper(messages: readonly Message[]): Item[] {
       }
       case "user": {
         const content = [...contentOf(held), ...userContent(message.parts)];
-        held = nothing();
-        last = nothing();
+        held = emptyAttachment();
+        last = emptyAttachment();
         items.push({ role: "user", content, attached: last, queued: message.queued === true });
         break;
       }
       case "tool":
         last = held;
-        held = nothing();
+        held = emptyAttachment();
         items.push({ role: "tool", message, attached: last });
         break;
       case "assistant":
@@ -258,9 +258,9 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
         // Drop the result if its call is deliberately not sent. If its call is no longer in the history, the result may still
         // matter.
         const { tool_name, output_text, parts, call_id } = item.message;
-        const isNews = !dropped.has(call_id) && output_text.trim() !== "";
+        const isNewResult = !dropped.has(call_id) && output_text.trim() !== "";
         const content: UserContent[] = [
-          ...(isNews
+          ...(isNewResult
             ? [
                 {
                   type: "text" as const,
@@ -268,7 +268,7 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
                 },
               ]
             : []),
-          ...(isNews ? userContent(parts) : []),
+          ...(isNewResult ? userContent(parts) : []),
           ...contentOf(item.attached),
         ];
         if (content.length > 0) messages.push({ role: "user", content });
@@ -294,7 +294,7 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
             call_id: (target.callId ?? wireCallId)(part, place),
             arguments_json: wellFormedJson(part.arguments_json),
           };
-          const slot = { call, missing, attached: nothing() };
+          const slot = { call, missing, attached: emptyAttachment() };
           slots.push(slot);
           open.set(part.call_id, slot);
           return call;
@@ -438,16 +438,16 @@ function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
  */
 function signedThoughts(parts: readonly Part[]): Set<Part> {
   const signed = new Set<Part>();
-  const untaken: ThinkingTextPart[] = [];
+  const unsigned: ThinkingTextPart[] = [];
   for (const part of parts) {
-    if (part.type === "thinking_text") untaken.push(part);
+    if (part.type === "thinking_text") unsigned.push(part);
     else if (part.type === "thinking_signature" && part.format !== "google") {
-      const taken = untaken.pop();
+      const taken = unsigned.pop();
       if (taken === undefined) continue;
       signed.add(taken);
       const id = part.id ?? taken.id;
-      while (id !== undefined && untaken.at(-1)?.id === id) {
-        const sibling = untaken.pop();
+      while (id !== undefined && unsigned.at(-1)?.id === id) {
+        const sibling = unsigned.pop();
         if (sibling !== undefined) signed.add(sibling);
       }
     }

@@ -63,19 +63,19 @@ export function createStreamDecoder(
       const ending = reader.finish();
       const isWhole = reader.ended && !broken;
       const raw = ending?.stop_reason_raw;
-      const said = {
+      const raw_fields = {
         ...(raw === undefined ? {} : { stop_reason_raw: raw }),
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
-      if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
+      if (how.type === "abort") return writer.end({ ...raw_fields, stop_reason: "aborted" });
       // An empty answer after tool results is allowed, except from Gemini's models, for which it is an error.
       const isGemini = context.wire === "gemini-generate-content" || /gemini/i.test(context.model);
-      const maySayNothing = context.answers_results === true && !isGemini;
-      if (isWhole && ending?.stop_reason === "stop" && !maySayNothing && !writer.saysSomething)
+      const mayBeEmpty = context.answers_results === true && !isGemini;
+      if (isWhole && ending?.stop_reason === "stop" && !mayBeEmpty && !writer.hasContent)
         writer.fail(invalidOutputFailure("The model's answer is empty"));
       if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
       const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());
-      return writer.end({ ...said, stop_reason: "error", failure: why });
+      return writer.end({ ...raw_fields, stop_reason: "error", failure: why });
     },
   };
 }

@@ -9,8 +9,8 @@ export function offeredToolName(called: string, offered: readonly string[]): str
   const plain = bare.replace(/^tool_/, "").replace(/_x\d+$/, "");
   for (const wanted of [called, bare, plain]) {
     if (offered.includes(wanted)) return wanted;
-    const meant = offered.filter((name) => isSentAs(name, wanted));
-    if (meant.length === 1 && meant[0] !== undefined) return meant[0];
+    const matches = offered.filter((name) => isSentAs(name, wanted));
+    if (matches.length === 1 && matches[0] !== undefined) return matches[0];
   }
   return called;
 }

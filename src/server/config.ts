@@ -111,16 +111,16 @@ export interface Config {
 export function readConfig(data_dir: string): Config {
   const file = join(data_dir, "config.json");
   const notices: Notice[] = [];
-  const reportMistake = (field: string, message: string) =>
+  const reportInvalid = (field: string, message: string) =>
     notices.push({
       level: "error",
       text: `${file}: ${field === "" ? "" : `${field}: `}${message.replace(/\.$/, "")}.`,
       remedy: "Fix the file, then restart Verbatim.",
     });
 
-  const value = readObject(file, reportMistake);
+  const value = readObject(file, reportInvalid);
   for (const name of Object.keys(value ?? {})) {
-    if (!SECTIONS.includes(name)) reportMistake(name, `unknown setting. Supported: ${SECTIONS.join(", ")}`);
+    if (!SECTIONS.includes(name)) reportInvalid(name, `unknown setting. Supported: ${SECTIONS.join(", ")}`);
   }
 
   function entries<Schema extends z.ZodType>(
@@ -132,16 +132,16 @@ export function readConfig(data_dir: string): Config {
     if (value?.[section] === undefined) return found;
     const given = asObject(value[section]);
     if (!given) {
-      reportMistake(section, "must be an object");
+      reportInvalid(section, "must be an object");
       return found;
     }
     for (const [id, entry] of Object.entries(given)) {
       if (!/^[\w.-]{1,64}$/.test(id)) {
-        reportMistake(`${section}.${id}`, "a name can contain letters, digits, dots, dashes and underscores");
+        reportInvalid(`${section}.${id}`, "a name can contain letters, digits, dots, dashes and underscores");
         continue;
       }
       if (isTaken(id)) {
-        reportMistake(`${section}.${id}`, "a provider already has this name. Choose another one");
+        reportInvalid(`${section}.${id}`, "a provider already has this name. Choose another one");
         continue;
       }
       const parsed = schema.safeParse(entry);
@@ -152,7 +152,7 @@ export function readConfig(data_dir: string): Config {
   }
 
   function reportIssues(path: string, error: z.ZodError) {
-    for (const issue of error.issues) reportMistake([path, ...issue.path].join("."), issue.message);
+    for (const issue of error.issues) reportInvalid([path, ...issue.path].join("."), issue.message);
   }
 
   function rulesOf(): readonly PermissionRule[] | undefined {
@@ -168,7 +168,7 @@ export function readConfig(data_dir: string): Config {
     const given = value?.prices;
     if (given === undefined) return [];
     if (!Array.isArray(given)) {
-      reportMistake("prices", "must be a list");
+      reportInvalid("prices", "must be a list");
       return [];
     }
     return given.flatMap((entry: unknown, index) => {
@@ -207,22 +207,22 @@ function textsOf(value: unknown): string[] {
 /** `undefined`: the file cannot be read. */
 function readObject(
   file: string,
-  reportMistake: (field: string, message: string) => void,
+  reportInvalid: (field: string, message: string) => void,
 ): JsonObject | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    reportMistake("", `cannot be read: ${messageOf(error)}`);
+    reportInvalid("", `cannot be read: ${messageOf(error)}`);
     return undefined;
   }
   try {
     const value = asObject(JSON.parse(text));
     if (value) return value;
-    reportMistake("", "it is not a JSON object");
+    reportInvalid("", "it is not a JSON object");
   } catch (error) {
-    reportMistake("", `invalid JSON: ${messageOf(error)}`);
+    reportInvalid("", `invalid JSON: ${messageOf(error)}`);
   }
   return undefined;
 }

@@ -21,7 +21,7 @@ interface CallSite {
 }
 
 /** Clock tolerance in milliseconds. A call did not start a run that began earlier than this before it. */
-const CLOCK_SLACK = 2_000;
+const CLOCK_TOLERANCE_MS = 2_000;
 
 /**
  * Joins runs to the calls that started them, for any format. The first match wins: the call's id, the agent's key of the run,
@@ -33,14 +33,15 @@ export function linkRuns(facts: readonly SessionLinkFacts[]): RunToParent[] {
   const byKey = new Map<string, CallSite>();
   const byPrompt = new Map<string, CallSite[]>();
   /** Globally unique keys (teammates, whose sessions are not in the group), or "several" if one occurs repeatedly. */
-  const anywhere = new Map<string, CallSite | "several">();
+  const globalSites = new Map<string, CallSite | "several">();
   for (const { session_id, group, calls } of facts) {
     for (const { tool_call_id, agent_key, prompt, at } of calls) {
       const site: CallSite = { session_id, tool_call_id, prompt, at };
       setFirst(byCall, keyOf(group, tool_call_id), site);
       if (agent_key !== undefined) {
         setFirst(byKey, keyOf(group, agent_key), site);
-        if (agent_key.includes("@")) anywhere.set(agent_key, anywhere.has(agent_key) ? "several" : site);
+        if (agent_key.includes("@"))
+          globalSites.set(agent_key, globalSites.has(agent_key) ? "several" : site);
       }
       if (prompt !== undefined) {
         const sites = byPrompt.get(keyOf(group, prompt));
@@ -57,7 +58,7 @@ export function linkRuns(facts: readonly SessionLinkFacts[]): RunToParent[] {
   const taken = new Set<CallSite>();
   for (const { session_id, group, run } of runs) {
     const named = run.tool_call_id === undefined ? undefined : byCall.get(keyOf(group, run.tool_call_id));
-    const scoped = anywhere.get(run.agent_key);
+    const scoped = globalSites.get(run.agent_key);
     const site =
       named ?? byKey.get(keyOf(group, run.agent_key)) ?? (scoped === "several" ? undefined : scoped);
     if (site === undefined || site.session_id === session_id) continue;
@@ -73,7 +74,7 @@ export function linkRuns(facts: readonly SessionLinkFacts[]): RunToParent[] {
         (candidate) =>
           !taken.has(candidate) &&
           candidate.session_id !== session_id &&
-          candidate.at <= run.at + CLOCK_SLACK &&
+          candidate.at <= run.at + CLOCK_TOLERANCE_MS &&
           (run.parent_session_id === undefined || run.parent_session_id === candidate.session_id),
       );
     if (site === undefined) continue;

@@ -83,34 +83,34 @@ export function createObjectGraph(
   function fromJson(json: unknown): unknown {
     const [shapes, encoded] = asArray(json);
     const all = asArray(shapes).map(asStrings);
-    const met: unknown[] = [];
+    const visited: unknown[] = [];
     const decode = (value: unknown): unknown => {
       if (!Array.isArray(value)) return value;
       const [mark, ...items]: unknown[] = value;
       switch (mark) {
         case SEEN:
-          return met[Number(items[0])];
+          return visited[Number(items[0])];
         case NUMBER:
           return Number(items[0]);
         case ARRAY: {
           const array: unknown[] = [];
-          met.push(array);
+          visited.push(array);
           for (const item of items) array.push(decode(item));
           return array;
         }
         case RECENT: {
           // Numbered before its entries, none of which references it.
-          const index = met.push(undefined) - 1;
+          const index = visited.push(undefined) - 1;
           const [most, entries] = items;
           const recent = Recent.restore({ most: Number(most), entries: entriesOf(decode(entries)) });
-          met[index] = recent;
+          visited[index] = recent;
           return recent;
         }
         default: {
           const [className = "", ...names] = all[Number(mark)] ?? [];
           const type = Object.hasOwn(classes, className) ? classes[className] : undefined;
           const object = type === undefined ? {} : new type();
-          met.push(object);
+          visited.push(object);
           for (const [index, name] of names.entries()) {
             const member = {
               value: decode(items[index]),

@@ -20,7 +20,7 @@ export interface SavedRecent {
  * not.
  */
 export class Recent<Key extends string | number, Value> {
-  private young = new Map<Key, Value>();
+  private newer = new Map<Key, Value>();
   /** The previous generation. Dropped as a whole, which costs nothing per entry. */
   private old = new Map<Key, Value>();
   private readonly most: number;
@@ -30,41 +30,41 @@ export class Recent<Key extends string | number, Value> {
   }
 
   get(key: Key): Value | undefined {
-    return this.young.get(key) ?? (this.old.size === 0 ? undefined : this.old.get(key));
+    return this.newer.get(key) ?? (this.old.size === 0 ? undefined : this.old.get(key));
   }
 
   has(key: Key): boolean {
-    return this.young.has(key) || (this.old.size > 0 && this.old.has(key));
+    return this.newer.has(key) || (this.old.size > 0 && this.old.has(key));
   }
 
   set(key: Key, value: Value): void {
-    if (this.young.size >= (this.most * IN_MEMORY) / 2 && !this.young.has(key)) {
-      this.old = this.young;
-      this.young = new Map();
+    if (this.newer.size >= (this.most * IN_MEMORY) / 2 && !this.newer.has(key)) {
+      this.old = this.newer;
+      this.newer = new Map();
     }
-    this.young.set(key, value);
+    this.newer.set(key, value);
   }
 
   delete(key: Key): void {
-    this.young.delete(key);
+    this.newer.delete(key);
     this.old.delete(key);
   }
 
   clear(): void {
-    this.young.clear();
+    this.newer.clear();
     this.old.clear();
   }
 
   save(): SavedRecent {
-    const young = [...this.young].slice(-this.most);
-    const isFull = young.length === this.most;
-    const old = isFull ? [] : [...this.old].filter(([key]) => !this.young.has(key));
-    return { most: this.most, entries: packed([...old.slice(young.length - this.most), ...young]) };
+    const newer = [...this.newer].slice(-this.most);
+    const isFull = newer.length === this.most;
+    const old = isFull ? [] : [...this.old].filter(([key]) => !this.newer.has(key));
+    return { most: this.most, entries: packed([...old.slice(newer.length - this.most), ...newer]) };
   }
 
   static restore({ most, entries }: SavedRecent): Recent<string | number, unknown> {
     const recent = new Recent<string | number, unknown>(most);
-    recent.young = unpacked(entries);
+    recent.newer = unpacked(entries);
     return recent;
   }
 }

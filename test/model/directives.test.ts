@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { directiveWords, splitDirectives } from "../../src/model/parts/directives.ts";
+import { directiveText, splitDirectives } from "../../src/model/parts/directives.ts";
 
 const wordsOf = (text: string) =>
   splitDirectives(text).map((piece) =>
-    piece.type === "text" ? piece.text : piece.directives.map((each) => directiveWords(each)),
+    piece.type === "text" ? piece.text : piece.directives.map((each) => directiveText(each)),
   );
 
 describe("directives of an answer", () => {
@@ -52,7 +52,7 @@ describe("directives of an answer", () => {
     expect(splitDirectives('::code-comment{title="T" body="a \\"b\\" \\\\c" file="f"}')).toMatchObject([
       { directives: [{ type: "comment", body: 'a "b" \\c' }] },
     ]);
-    expect(directiveWords({ type: "push", branch: "x" }, "x")).toBe("push");
+    expect(directiveText({ type: "push", branch: "x" }, "x")).toBe("push");
   });
 
   it.each([

@@ -57,13 +57,13 @@ describe("a frame writer", () => {
     const { writing, taken } = writer();
     expect(writing.isEmpty).toBe(true);
     expect(writing.message_id).toBeUndefined();
-    expect(writing.say("text", "ab")).toBe(part(1, 1));
+    expect(writing.appendText("text", "ab")).toBe(part(1, 1));
     expect(writing.message_id).toBe(id(3, 1));
-    writing.say("text", "c");
-    writing.say("text", "d", "key");
-    writing.say("text", "e", "key");
-    writing.say("thinking", "f", "key");
-    writing.say("thinking", "");
+    writing.appendText("text", "c");
+    writing.appendText("text", "d", "key");
+    writing.appendText("text", "e", "key");
+    writing.appendText("thinking", "f", "key");
+    writing.appendText("thinking", "");
     expect(writing.isEmpty).toBe(false);
     expect(taken()).toStrictEqual([
       began(1),
@@ -87,12 +87,12 @@ describe("a frame writer", () => {
   it("ends the open part if it matches, with the fields of a thought", () => {
     const { writing, taken } = writer();
     writing.endPart();
-    writing.say("thinking", "a", "key");
+    writing.appendText("thinking", "a", "key");
     writing.endPart("other");
-    writing.say("thinking", "b", "key");
+    writing.appendText("thinking", "b", "key");
     writing.endPart("key", { signature: "s", format: "f" });
     writing.endPart();
-    writing.say("text", "c");
+    writing.appendText("text", "c");
     writing.endPart("key");
     writing.endPart();
     expect(taken().slice(1)).toStrictEqual([
@@ -128,7 +128,7 @@ describe("a frame writer", () => {
       const media = "url" in frame;
       expect(alone.taken()).toStrictEqual([began(1), media ? { ...frame, part_id: part(1, 1) } : frame]);
       const behind = writer();
-      behind.writing.say("text", "a");
+      behind.writing.appendText("text", "a");
       act(behind.writing);
       expect(behind.taken().slice(3)).toStrictEqual([
         closed(1, 1),
@@ -141,7 +141,7 @@ describe("a frame writer", () => {
     const { writing, taken } = writer();
     writing.endMessage();
     writing.startMessage({ model: "m", response_id: "r" });
-    writing.say("text", "a");
+    writing.appendText("text", "a");
     writing.endMessage({ stop_reason: "stop", stop_reason_raw: "end", usage: { input: 1, output: 1 } });
     writing.endMessage();
     writing.startMessage();
@@ -167,12 +167,12 @@ describe("a frame writer", () => {
 
   it("drops a message that an interrupt ends, and writes any frame unchanged", () => {
     const { writing, taken } = writer();
-    writing.say("text", "a");
+    writing.appendText("text", "a");
     writing.put({ type: "context.usage", tokens: 1 });
     writing.dropMessage();
     expect(writing.message_id).toBeUndefined();
     writing.put({ type: "interrupt" });
-    writing.say("text", "b");
+    writing.appendText("text", "b");
     expect(taken()).toStrictEqual([
       began(1),
       opened(1, 1),

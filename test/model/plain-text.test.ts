@@ -22,12 +22,12 @@ import {
 
 /** The brackets show which function of the form a text went through. */
 const BRACKETS: PlainForm = {
-  fit: (words) => `‹${words}›`,
+  shorten: (words) => `‹${words}›`,
   output: (words) => (words === "" ? "" : `«${words}»`),
   title: (words) => `(${words})`,
   subject: ({ subject }) => (subject === undefined ? "" : `{${subject}}`),
 };
-const AS_IT_IS: PlainForm = { ...BRACKETS, fit: (words) => words, output: (words) => words };
+const AS_IT_IS: PlainForm = { ...BRACKETS, shorten: (words) => words, output: (words) => words };
 
 const plain = (part: TranscriptPart, of?: TranscriptPart, form = AS_IT_IS) => plainText(part, of, form);
 

@@ -60,7 +60,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       ...(hosted
         ? {
             addManagedRoutes: (app: Hono) =>
-              addManagedRoutes(app, hosted, import.meta.dirname, { demand: () => {} }),
+              addManagedRoutes(app, hosted, import.meta.dirname, { requireUnlocked: () => {} }),
           }
         : {}),
       ...(report ? { report } : {}),

@@ -624,7 +624,7 @@ describe("every route", () => {
       guard,
       frontend,
       version: "0",
-      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/", { demand: () => {} }),
+      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/", { requireUnlocked: () => {} }),
     });
     const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
     expect(routes.length).toBeGreaterThan(10);

@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import {
   type Block,
   Blocks,
+  contentOf,
   continues,
   isEqual,
   wasOf,
-  wordsOf,
 } from "../../src/sources/claude-code/blocks.ts";
 import { MAX_BLOCKS } from "../../src/sources/claude-code/memory.ts";
 
@@ -33,7 +33,7 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
         switch (each.do) {
           case "add": {
             const { kind, text, signature } = each.words;
-            const block = blocks.add(wordsOf(kind, text, signature, toldAt), String(all.length));
+            const block = blocks.add(contentOf(kind, text, signature, toldAt), String(all.length));
             all.push(block);
             texts.set(block, text);
             break;
@@ -41,7 +41,7 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
           case "find": {
             if (each.isNewLine) toldAt += 1;
             const { kind, text, signature } = each.words;
-            const wanted = wordsOf(kind, text, signature, toldAt);
+            const wanted = contentOf(kind, text, signature, toldAt);
             const found = blocks.equalTo(wanted);
             const free = all.filter((block) => isEqual(block, wanted) && block.toldAt !== toldAt);
             for (const block of free) expect(texts.get(block)).toBe(text);
@@ -57,12 +57,12 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
             const before = block && texts.get(block);
             if (block === undefined || before === undefined || before === "") break;
             block.toldAt = toldAt;
-            const changed = wordsOf(block.kind, before + each.more, `${each.index}`, toldAt);
+            const changed = contentOf(block.kind, before + each.more, `${each.index}`, toldAt);
             expect(continues(changed.text, block)).toBe(true);
             blocks.change(block, changed);
             texts.set(block, changed.text);
             expect(block.signature).toBe(changed.signature);
-            expect(wasOf(wordsOf(block.kind, before, undefined, toldAt), block)).toBe(true);
+            expect(wasOf(contentOf(block.kind, before, undefined, toldAt), block)).toBe(true);
           }
         }
         expect(blocks.last).toBe(all.at(-1));
@@ -76,19 +76,19 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
 it("remembers the newest blocks of a step, with their positions", () => {
   const blocks = new Blocks();
   const all = Array.from({ length: MAX_BLOCKS + 10 }, (_, n) =>
-    blocks.add(wordsOf("text", `text ${n}`, undefined, n), String(n)),
+    blocks.add(contentOf("text", `text ${n}`, undefined, n), String(n)),
   );
   expect(blocks.at(9)).toBeUndefined();
   expect(blocks.at(10)).toBe(all[10]);
-  expect(blocks.equalTo(wordsOf("text", "text 9", undefined, 100))).toBeUndefined();
-  expect(blocks.equalTo(wordsOf("text", "text 10", undefined, 100))).toBe(all[10]);
+  expect(blocks.equalTo(contentOf("text", "text 9", undefined, 100))).toBeUndefined();
+  expect(blocks.equalTo(contentOf("text", "text 10", undefined, 100))).toBe(all[10]);
 });
 
 it("recognizes any prefix of a text until the next step, and then only its former values", () => {
   const blocks = new Blocks();
-  const block = blocks.add(wordsOf("text", "one", undefined, 0), "0");
-  blocks.change(block, wordsOf("text", "one two", undefined, 1));
-  const isOf = (text: string) => wasOf(wordsOf("text", text, undefined, 2), block);
+  const block = blocks.add(contentOf("text", "one", undefined, 0), "0");
+  blocks.change(block, contentOf("text", "one two", undefined, 1));
+  const isOf = (text: string) => wasOf(contentOf("text", text, undefined, 2), block);
   expect(["one two", "one", "on", "two"].map(isOf)).toEqual([true, true, true, false]);
   blocks.forgetTexts();
   expect(["one two", "one", "on", "two"].map(isOf)).toEqual([true, true, false, false]);

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { outcomeWords } from "../../src/model/parts/outcome.ts";
+import { outcomeText } from "../../src/model/parts/outcome.ts";
 import type { TranscriptPartOf } from "../../src/model/transcript/transcript.ts";
 import { sharedData } from "../shared-data.ts";
 import { fold, ofFile, partsOf, readFile, readPieces } from "./codex-support.ts";
@@ -104,7 +104,7 @@ function ended({ state }: TranscriptPartOf<"tool_call">): string {
     case "error":
       return "failed";
     case "aborted":
-      return state.outcome === undefined ? "aborted" : outcomeWords(state.outcome);
+      return state.outcome === undefined ? "aborted" : outcomeText(state.outcome);
     case "pending":
     case "running":
       return "open";

@@ -169,7 +169,7 @@ function pushChunk(state: UpdateState, kind: "text" | "thinking", update: JsonOb
   beginStep(state, kind === "text" || state.thoughts_name_messages ? key : undefined);
   if (kind === "thinking" && key !== undefined) state.step.thought_key = key;
   if (text !== undefined) {
-    const part_id = writer.say(kind, text, key);
+    const part_id = writer.appendText(kind, text, key);
     if (key !== undefined) state.late.note(kind, key, part_id, text);
     return;
   }
@@ -180,7 +180,7 @@ function pushChunk(state: UpdateState, kind: "text" | "thinking", update: JsonOb
     const { mime, url, filename } = media;
     writer.file({ mime, url, ...(filename === undefined ? {} : { filename }) });
   } else if (embedded !== undefined)
-    writer.say(kind, embedded, `${asString(asObject(block?.resource)?.uri)}`);
+    writer.appendText(kind, embedded, `${asString(asObject(block?.resource)?.uri)}`);
   else putUnknown(state, update, "Content of an unknown kind");
 }
 

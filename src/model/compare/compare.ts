@@ -9,7 +9,7 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 /** Maximum length of a part's preview, in characters. */
 const PREVIEW = 300;
 /** Maximum number of parts per side after the first difference. */
-const MOST_PARTS = 200;
+const MAX_PARTS = 200;
 
 /** A part in a comparison. */
 export interface ComparedPart {
@@ -92,7 +92,7 @@ const COMPARED_MARKERS: ReadonlySet<string> = new Set(["compaction", "interrupt"
 
 const sideOf = (parts: readonly Compared[], from: number, transcript: Transcript): ComparedSide => ({
   parts: parts.length,
-  rest: parts.slice(from, from + MOST_PARTS).map((part) => describe(part, transcript)),
+  rest: parts.slice(from, from + MAX_PARTS).map((part) => describe(part, transcript)),
 });
 
 function describe({ part, turn }: Compared, transcript: Transcript): ComparedPart {

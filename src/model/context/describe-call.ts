@@ -8,7 +8,7 @@ import { blockKinds, endsCache, messageText } from "./message-text.ts";
 /** Maximum length of an item's preview, in characters. */
 const PREVIEW = 200;
 /** Maximum number of listed matches in earlier requests. */
-const MOST_EARLIER = 50;
+const MAX_EARLIER = 50;
 
 /** An item of a model's input: a block of the system prompt, a tool definition, or a message. */
 export interface ContextItem {
@@ -172,13 +172,13 @@ function foundEarlier(
 ): LeftItem[] {
   const found: LeftItem[] = [];
   const seen = new Set(kept);
-  for (let number = before.length; number > 0 && found.length < MOST_EARLIER; number -= 1) {
+  for (let number = before.length; number > 0 && found.length < MAX_EARLIER; number -= 1) {
     const call = before[number - 1];
     if (call === undefined) continue;
     found.push(...leftItems(call, number, seen, has).filter(({ is_found }) => is_found === true));
     for (const { key } of call.origins()) seen.add(key);
   }
-  return found.slice(0, MOST_EARLIER);
+  return found.slice(0, MAX_EARLIER);
 }
 
 /** The usage of a call's step. Its end is before the next step. */

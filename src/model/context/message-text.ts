@@ -3,7 +3,7 @@ import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
 /**
  * Maximum length of a string without spaces that is shown, in characters. Longer ones are encoded bytes, such as base64 images.
  */
-const LONGEST_WORD = 2_000;
+const MAX_WORD = 2_000;
 
 /** The text of a message, a system prompt or a tool definition, for display. */
 export function messageText(message: unknown): string {
@@ -57,7 +57,7 @@ const readable = (value: JsonObject): string =>
   JSON.stringify(
     value,
     (_, member: unknown) =>
-      typeof member === "string" && member.length > LONGEST_WORD && !/\s/.test(member)
+      typeof member === "string" && member.length > MAX_WORD && !/\s/.test(member)
         ? `(${member.length} characters)`
         : member,
     2,

@@ -59,20 +59,20 @@ function kindOf(property: JsonObject): FieldKind | undefined {
   switch (property.type) {
     case "string": {
       const { choices, is_partial } = choicesOf(property);
-      if (choices.length > 0) return oneOf(choices, is_partial);
+      if (choices.length > 0) return singleChoice(choices, is_partial);
       return is_partial ? { ...textKind(property), is_partial } : textKind(property);
     }
     case "number":
     case "integer":
       return numberKind(property);
     case "boolean":
-      return oneOf([
+      return singleChoice([
         { value: true, label: "Yes" },
         { value: false, label: "No" },
       ]);
     case "array": {
       const { choices, is_partial } = choicesOf(asObject(property.items) ?? {});
-      return choices.length > 0 ? several(property, choices, is_partial) : undefined;
+      return choices.length > 0 ? multipleChoice(property, choices, is_partial) : undefined;
     }
     default:
       return undefined;
@@ -111,7 +111,7 @@ const optionsOf = (choices: readonly Choice<unknown>[]): RequestOption[] =>
     ...(description !== undefined && { description }),
   }));
 
-function oneOf(choices: readonly Choice<string | boolean>[], is_partial = false): FieldKind {
+function singleChoice(choices: readonly Choice<string | boolean>[], is_partial = false): FieldKind {
   return {
     options: optionsOf(choices),
     multiple: false,
@@ -124,7 +124,11 @@ function oneOf(choices: readonly Choice<string | boolean>[], is_partial = false)
   };
 }
 
-function several(property: JsonObject, choices: readonly Choice<string>[], is_partial: boolean): FieldKind {
+function multipleChoice(
+  property: JsonObject,
+  choices: readonly Choice<string>[],
+  is_partial: boolean,
+): FieldKind {
   const least = asNumber(property.minItems);
   const most = asNumber(property.maxItems);
   const rule = limits("choices", least, most);

@@ -43,7 +43,7 @@ export interface FrameWriter {
    * Appends to the open part if its kind and key match. Otherwise ends that part and begins a new one, also for empty text.
    * Returns the part's id.
    */
-  say(kind: "text" | "thinking", text: string, key?: string): string;
+  appendText(kind: "text" | "thinking", text: string, key?: string): string;
   /** Ends the open part; with a key, only if it matches. `signature`: for a thought. */
   endPart(key?: string, fields?: { signature?: string; format?: string }): void;
   startCall(tool_call_id: string, tool_name: string): void;
@@ -112,7 +112,7 @@ export function createFrameWriter({ session_id, nextMessageId, now }: FrameWrite
       endMessage();
       begin(fields);
     },
-    say(kind, text, key) {
+    appendText(kind, text, key) {
       if (open?.kind !== kind || open.key !== key) {
         endPart();
         ensureMessage();

@@ -113,16 +113,16 @@ function checkFrame(order: SessionOrder, frame: Frame, report: Report): void {
       return;
     case "turn.start":
     case "turn.end":
-      leaveNothingOpen(order, frame.type, report);
+      reportOpenPart(order, frame.type, report);
       order.message_id = undefined;
       return;
     case "user.message":
       if (frame.queued === true) return;
-      leaveNothingOpen(order, "the next prompt", report);
+      reportOpenPart(order, "the next prompt", report);
       order.message_id = undefined;
       return;
     case "end":
-      leaveNothingOpen(order, "the end", report);
+      reportOpenPart(order, "the end", report);
       order.message_id = undefined;
       order.messages.clear();
       order.parts.clear();
@@ -156,7 +156,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: Report): void {
 }
 
 function startMessage(order: SessionOrder, frame: FrameOf<"message.start">, report: Report): void {
-  leaveNothingOpen(order, "the next message.start", report);
+  reportOpenPart(order, "the next message.start", report);
   if (order.message_id !== undefined && order.message_id !== frame.message_id) {
     report(
       "nested_message",
@@ -235,7 +235,7 @@ function checkCall(
 }
 
 function endMessage(order: SessionOrder, frame: FrameOf<"message.end">, report: Report): void {
-  leaveNothingOpen(order, "message.end", report);
+  reportOpenPart(order, "message.end", report);
   const message = order.messages.get(frame.message_id);
   if (message === undefined) {
     report("end_without_start", `Message ${frame.message_id} ends without a message.start`);
@@ -251,7 +251,7 @@ function endMessage(order: SessionOrder, frame: FrameOf<"message.end">, report: 
   if (order.message_id === frame.message_id) order.message_id = undefined;
 }
 
-function leaveNothingOpen(order: SessionOrder, before: string, report: Report): void {
+function reportOpenPart(order: SessionOrder, before: string, report: Report): void {
   if (order.open_part === undefined) return;
   const { id, kind } = order.open_part;
   report("part_left_open", `The ${kind} part ${id} has no message.part_end before ${before}`);

@@ -26,10 +26,10 @@ const WRITING_OPTION: Readonly<Record<string, RegExp>> = {
  */
 export function mayChangeFiles(command: string): boolean {
   const [, , script] = SHELL.exec(command.trim()) ?? [];
-  const words = withoutQuotes(script ?? command);
-  if (/(?:^|[^0-9&<>=-])\d?>{1,2}(?!\s*(?:\/dev\/null|&\d))/.test(words)) return true;
-  if (/[`]|\$\(/.test(words)) return true;
-  return words.split(/\|\||&&|[;|\n&]/).some((part) => !isReader(part.trim()));
+  const unquoted = withoutQuotes(script ?? command);
+  if (/(?:^|[^0-9&<>=-])\d?>{1,2}(?!\s*(?:\/dev\/null|&\d))/.test(unquoted)) return true;
+  if (/[`]|\$\(/.test(unquoted)) return true;
+  return unquoted.split(/\|\||&&|[;|\n&]/).some((part) => !isReader(part.trim()));
 }
 
 function isReader(part: string): boolean {

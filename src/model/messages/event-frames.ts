@@ -11,13 +11,13 @@ type Emit = (...together: Frame[]) => void;
 /** The frames of an event in groups: one group per part, and one for each frame without a part. */
 export function replayEvent(event: HistoryEvent, session_id: string, count: number): Frame[][] {
   const groups: Frame[][] = [];
-  tellEvent(event, session_id, count, (...together) => groups.push(together));
+  emitEvent(event, session_id, count, (...together) => groups.push(together));
   return groups;
 }
 
-function tellEvent(event: HistoryEvent, session_id: string, count: number, emit: Emit): void {
+function emitEvent(event: HistoryEvent, session_id: string, count: number, emit: Emit): void {
   if ("role" in event) {
-    tellMessage(event, session_id, emit);
+    emitMessage(event, session_id, emit);
     return;
   }
   if (event.type === "unknown") {
@@ -34,31 +34,31 @@ function tellEvent(event: HistoryEvent, session_id: string, count: number, emit:
   const common = { session_id, at: event.at };
   switch (event.type) {
     case "task_metadata":
-      tellMetadata(event, common, emit);
+      emitMetadata(event, common, emit);
       return;
     case "error":
-      tellError(event, common, emit);
+      emitError(event, common, emit);
       return;
     case "compaction":
     case "model_switch":
     case "rewind":
     case "marker":
-      tellMarker(event, common, emit);
+      emitMarker(event, common, emit);
       return;
     case "sub_agent_spawn":
-      tellRun(event, common, emit);
+      emitRun(event, common, emit);
       return;
     case "unknown_record":
-      tellUnknown(event, common, emit);
+      emitUnknown(event, common, emit);
       return;
     case "retract":
-      tellRetract(event, common, emit);
+      emitRetract(event, common, emit);
       return;
     case "turn_start":
       emit({ ...common, type: "turn.start", turn_id: event.turn_id });
       return;
     case "turn_end":
-      tellTurnEnd(event, common, emit);
+      emitTurnEnd(event, common, emit);
       return;
     case "request":
       emit({ ...common, type: "request.open", request: event.request });
@@ -96,7 +96,7 @@ function tellEvent(event: HistoryEvent, session_id: string, count: number, emit:
   }
 }
 
-function tellMessage(event: Message, session_id: string, emit: Emit): void {
+function emitMessage(event: Message, session_id: string, emit: Emit): void {
   const common = { session_id, at: millisecondsOf(event.created_at) };
   if (!("parts" in event) || event.parts === undefined) {
     if (event.role === "user" || event.role === "assistant") {
@@ -167,7 +167,7 @@ function tellMessage(event: Message, session_id: string, emit: Emit): void {
   }
 }
 
-function tellError(event: EventOf<"error">, common: Common, emit: Emit): void {
+function emitError(event: EventOf<"error">, common: Common, emit: Emit): void {
   const { part_id, message, can_retry, data } = event;
   emit({
     ...common,
@@ -179,7 +179,7 @@ function tellError(event: EventOf<"error">, common: Common, emit: Emit): void {
   });
 }
 
-function tellMarker(
+function emitMarker(
   event: EventOf<"compaction" | "model_switch" | "rewind" | "marker">,
   common: Common,
   emit: Emit,
@@ -197,7 +197,7 @@ function tellMarker(
   });
 }
 
-function tellUnknown(event: EventOf<"unknown_record">, common: Common, emit: Emit): void {
+function emitUnknown(event: EventOf<"unknown_record">, common: Common, emit: Emit): void {
   const { part_id, raw, title, error } = event;
   emit({
     ...common,
@@ -209,7 +209,7 @@ function tellUnknown(event: EventOf<"unknown_record">, common: Common, emit: Emi
   });
 }
 
-function tellRetract(event: EventOf<"retract">, common: Common, emit: Emit): void {
+function emitRetract(event: EventOf<"retract">, common: Common, emit: Emit): void {
   const { message_id, part_id, turn_id, reason } = event;
   if (turn_id !== undefined) emit({ ...common, type: "turn.retract", turn_id, reason });
   if (message_id !== undefined) {
@@ -223,7 +223,7 @@ function tellRetract(event: EventOf<"retract">, common: Common, emit: Emit): voi
   }
 }
 
-function tellMetadata(event: EventOf<"task_metadata">, common: Common, emit: Emit): void {
+function emitMetadata(event: EventOf<"task_metadata">, common: Common, emit: Emit): void {
   const { tool_call_id, metadata } = event;
   emit({
     ...common,
@@ -233,7 +233,7 @@ function tellMetadata(event: EventOf<"task_metadata">, common: Common, emit: Emi
   });
 }
 
-function tellRun(event: EventOf<"sub_agent_spawn">, common: Common, emit: Emit): void {
+function emitRun(event: EventOf<"sub_agent_spawn">, common: Common, emit: Emit): void {
   const { tool_call_id, sub_agent } = event;
   emit({
     ...common,
@@ -243,7 +243,7 @@ function tellRun(event: EventOf<"sub_agent_spawn">, common: Common, emit: Emit):
   });
 }
 
-function tellTurnEnd(event: EventOf<"turn_end">, common: Common, emit: Emit): void {
+function emitTurnEnd(event: EventOf<"turn_end">, common: Common, emit: Emit): void {
   const { turn_id, status } = event;
   emit({
     ...common,

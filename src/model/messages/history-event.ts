@@ -34,9 +34,9 @@ export function eventOf(
   const common = { at: frame.at, ...behind };
   const opensTurn = after.turns.length > before.turns.length;
   // A repeat without changes is not written again. Events outside the transcript always are.
-  const isBeside =
+  const isOutside =
     frame.type === "session.update" || frame.type === "task.start" || frame.type === "task.metadata";
-  if (after === before && !isBeside) return undefined;
+  if (after === before && !isOutside) return undefined;
   switch (frame.type) {
     case "user.message":
       return promptEvent(frame, behind, opensTurn);

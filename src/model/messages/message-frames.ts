@@ -153,13 +153,13 @@ export function replayParts(
  */
 function signaturesOf(parts: readonly Part[]): ReadonlyMap<number, ThinkingSignaturePart> {
   const signatures = new Map<number, ThinkingSignaturePart>();
-  const untaken: number[] = [];
+  const unsigned: number[] = [];
   for (const [position, part] of parts.entries()) {
-    if (part.type === "thinking_text") untaken.push(position);
+    if (part.type === "thinking_text") unsigned.push(position);
     else if (part.type === "thinking_signature") {
-      const thought = untaken.at(-1);
+      const thought = unsigned.at(-1);
       if (thought === undefined || (part.format === "google" && thought !== position - 1)) continue;
-      untaken.pop();
+      unsigned.pop();
       signatures.set(thought, part);
     }
   }

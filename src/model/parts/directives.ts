@@ -37,14 +37,14 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 export function splitDirectives(text: string): TextPiece[] {
   if (!text.includes("::")) return [{ type: "text", text }];
   const pieces: TextPiece[] = [];
-  let words: string[] = [];
+  let lines: string[] = [];
   let found: { directives: Directive[]; lines: string[] } | undefined;
   let fence: string | undefined;
 
-  const endWords = (): void => {
-    const said = words.join("\n");
-    words = [];
-    if (said.trim() !== "") pieces.push({ type: "text", text: said });
+  const endText = (): void => {
+    const joined = lines.join("\n");
+    lines = [];
+    if (joined.trim() !== "") pieces.push({ type: "text", text: joined });
   };
   const endDirectives = (): void => {
     if (found !== undefined)
@@ -57,18 +57,18 @@ export function splitDirectives(text: string): TextPiece[] {
     else if (mark !== undefined && mark[0] === fence[0] && mark.length >= fence.length) fence = undefined;
     const directive = fence === undefined && mark === undefined ? directiveOf(line) : undefined;
     if (directive !== undefined) {
-      if (found === undefined) endWords();
+      if (found === undefined) endText();
       found ??= { directives: [], lines: [] };
       found.directives.push(directive);
       found.lines.push(line);
-      words = [];
+      lines = [];
     } else {
       if (line.trim() !== "") endDirectives();
-      words.push(line);
+      lines.push(line);
     }
   }
   endDirectives();
-  endWords();
+  endText();
   return pieces.length === 0 ? [{ type: "text", text }] : pieces;
 }
 
@@ -141,7 +141,7 @@ function attributesOf(written: string): Map<string, string> | undefined {
 }
 
 /** A directive in a few words. `known`: a branch that was named before. */
-export function directiveWords(directive: Directive, known?: string): string {
+export function directiveText(directive: Directive, known?: string): string {
   switch (directive.type) {
     case "stage":
       return "stage";

@@ -16,24 +16,24 @@ const FAILURE =
   /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
 
 /** A line without colours, agents' tags and the rules around a summary (`==== 2 failed ====`). Empty: no useful text is left. */
-function wordsOf(line: string): string {
-  const words = line
+function textOf(line: string): string {
+  const text = line
     .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences of colours begin with a control character
     .replace(/\u001b\[[0-9;:]*m/g, "")
     .replace(/^[\s=\-_*#~─━]{3,}|(?<![\s=\-_*#~─━])[\s=\-_*#~─━]{3,}$/g, "")
     .trim();
-  return /[\p{L}\p{N}]/u.test(words) && !AROUND.test(words) ? words : "";
+  return /[\p{L}\p{N}]/u.test(text) && !AROUND.test(text) ? text : "";
 }
 
-const namesFailure = (words: string): boolean =>
-  FAILURE.test(words.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""));
+const namesFailure = (text: string): boolean =>
+  FAILURE.test(text.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""));
 
 /**
  * Index of the last line that names a failure, or −1. The last one, because compilers and test runners print their summary last.
  */
 export const failureIndex = (lines: readonly string[]): number =>
-  lines.findLastIndex((line) => namesFailure(wordsOf(line)));
+  lines.findLastIndex((line) => namesFailure(textOf(line)));
 
 /**
  * The line of an output that states why a call failed: the last line that names a failure, otherwise the first line with words.
@@ -44,7 +44,7 @@ export function failureLine(output: string, is_end = false): string | undefined 
     output.length > SEARCH_LIMIT ? `${output.slice(0, SEARCH_HEAD)}\n${output.slice(-SEARCH_TAIL)}` : output;
   const lines = text
     .split("\n")
-    .map(wordsOf)
+    .map(textOf)
     .filter((line) => line !== "");
   const line = lines.findLast(namesFailure) ?? (is_end ? undefined : lines[0]);
   return line === undefined ? undefined : preview(line, LINE_LIMIT);

@@ -44,12 +44,12 @@ const DECIDERS: Readonly<Record<Decider, string>> = {
 };
 
 /** "the user", "a hook (PreToolUse)". */
-function deciderWords({ by, name }: { by: Decider; name?: string }): string {
+function deciderText({ by, name }: { by: Decider; name?: string }): string {
   return name === undefined ? DECIDERS[by] : `${DECIDERS[by]} (${name})`;
 }
 
 /** "refused by a hook (PreToolUse)", "stopped", "outcome unknown". */
-export function outcomeWords({ kind, by, name }: CallOutcome): string {
+export function outcomeText({ kind, by, name }: CallOutcome): string {
   const what = kind === "unknown" ? "outcome unknown" : kind;
-  return by === undefined ? what : `${what} by ${deciderWords({ by, ...(name !== undefined && { name }) })}`;
+  return by === undefined ? what : `${what} by ${deciderText({ by, ...(name !== undefined && { name }) })}`;
 }

@@ -1,7 +1,7 @@
 import { RawJson } from "../raw-json.ts";
 import type { Request } from "../request.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
-import { type CallOutcome, outcomeWords } from "./outcome.ts";
+import { type CallOutcome, outcomeText } from "./outcome.ts";
 import { labelOf } from "./part-kinds.ts";
 import { searchText } from "./search-text.ts";
 
@@ -11,7 +11,7 @@ import { searchText } from "./search-text.ts";
  */
 export interface PlainForm {
   /** Truncates a text to the available space. */
-  fit(text: string): string;
+  shorten(text: string): string;
   /** Truncates the output of a tool. */
   output(text: string): string;
   /** A title on one line. */
@@ -60,15 +60,15 @@ function textOfKind(
     case "step_finish":
       return undefined;
     case "marker":
-      return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(form.fit(part.text ?? ""), "   ")}` : ""}`;
+      return `── ${part.kind}: ${part.title}${hasMoreText(part) ? `\n${indent(form.shorten(part.text ?? ""), "   ")}` : ""}`;
     case "request": {
       const { request, outcome, answer } = part;
       const labels = request.options.flatMap(({ id, label }) =>
         answer?.option_ids.includes(id) === true ? [label] : [],
       );
-      const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
+      const answered = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
       const subject = form.subject(request);
-      return `── ${request.kind}: ${form.title(request.title)} → ${said || (outcome ?? "not answered yet")}${subject && `\n${subject}`}`;
+      return `── ${request.kind}: ${form.title(request.title)} → ${answered || (outcome ?? "not answered yet")}${subject && `\n${subject}`}`;
     }
     case "unknown":
       return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${indent(form.output(searchText(part)), "    ")}`;
@@ -81,7 +81,7 @@ function textOfKind(
 
 /** Fallback for kinds of parts without special handling here. */
 const otherText = (part: TranscriptPart, form: PlainForm): string =>
-  `── ${labelOf(part)}: ${form.fit(searchText(part))}`;
+  `── ${labelOf(part)}: ${form.shorten(searchText(part))}`;
 
 /** A call with its result. */
 export function callText(
@@ -90,13 +90,13 @@ export function callText(
   form: PlainForm,
 ): string {
   const run = call.run ? `\n    → run ${call.run.session_id} ${call.run.name ?? ""}` : "";
-  const soFar = [call.progress ?? "", endText(call.state)].filter((words) => words !== "").join("\n");
+  const partialOutput = [call.progress ?? "", endText(call.state)].filter((text) => text !== "").join("\n");
   const output = outputText(
-    result?.type === "tool_result" ? result : { output_text: soFar, parts: [] },
+    result?.type === "tool_result" ? result : { output_text: partialOutput, parts: [] },
     form,
   );
   const outcome = outcomeOf(call.state);
-  const ended = outcome?.by === undefined ? "" : `\n    ${firstLine(outcomeWords(outcome), form)}`;
+  const ended = outcome?.by === undefined ? "" : `\n    ${firstLine(outcomeText(outcome), form)}`;
   return `${callHead(call, call.state.status, form)}${ended}${run}${output && `\n${output}`}`;
 }
 
@@ -108,32 +108,32 @@ function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
 /** A call's status, its tool and its arguments. */
 export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus, form: PlainForm): string {
   const { command, rest } = commandOf(call.arguments_json);
-  const more = rest && `\n    with ${form.fit(rest)}`;
+  const more = rest && `\n    with ${form.shorten(rest)}`;
   // Indented, so that no line of a command looks like the beginning of a call or a turn.
-  const shown_status = form.fit(command).replaceAll("\n", "\n      ");
+  const shown_status = form.shorten(command).replaceAll("\n", "\n      ");
   return `${callBadge(status, outcomeOf(call.state))} ${firstLine(call.tool_name, form)} ${shown_status}${more}`;
 }
 
-export function firstLine(text: string, { fit }: PlainForm): string {
-  return fit(text.split("\n", 1)[0] ?? "");
+export function firstLine(text: string, { shorten }: PlainForm): string {
+  return shorten(text.split("\n", 1)[0] ?? "");
 }
 
 /** A command as it was run, and its other arguments; other calls' arguments unchanged. */
 function commandOf(json: string): { command: string; rest: string } {
-  const asItStands = { command: json, rest: "" };
+  const unparsed = { command: json, rest: "" };
   try {
     const input: unknown = JSON.parse(json);
-    if (typeof input !== "object" || input === null) return asItStands;
+    if (typeof input !== "object" || input === null) return unparsed;
     const entries = Object.entries(input);
     const [name, command] = entries.find(([key]) => key === "command" || key === "cmd") ?? [];
-    if (typeof command !== "string" || command === "") return asItStands;
+    if (typeof command !== "string" || command === "") return unparsed;
     const written = new RawJson({ text: json });
     const others = entries
       .filter(([key]) => key !== name)
       .map(([key]) => `${JSON.stringify(key)}:${written.at([key])}`);
     return { command, rest: others.length === 0 ? "" : `{${others.join(",")}}` };
   } catch {
-    return asItStands;
+    return unparsed;
   }
 }
 
@@ -160,7 +160,7 @@ function mediaText(parts: readonly { type: string }[]): string {
 }
 
 /** Whether a marker has more text than its title. */
-function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
+function hasMoreText({ title, text = "" }: { title: string; text?: string }): boolean {
   return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
 }
 

@@ -9,7 +9,7 @@ export interface RowSettings {
 }
 
 /** Hooks whose plain-text output is sent to the model. */
-const TELLS_MODEL = new Set(["UserPromptSubmit", "SessionStart"]);
+const MODEL_NOTES = new Set(["UserPromptSubmit", "SessionStart"]);
 
 /** Whether a part contains nothing of interest: a thought without text, a hook that succeeded and changed nothing. */
 export function isQuiet(part: TranscriptPart): boolean {
@@ -19,6 +19,6 @@ export function isQuiet(part: TranscriptPart): boolean {
   if (part.type !== "marker" || part.kind !== "hook") return false;
   const data = asObject(part.data);
   if (data?.type !== "hook_success" || (data.exitCode ?? 0) !== 0) return false;
-  if (TELLS_MODEL.has(asString(data.hookEvent) ?? "")) return false;
+  if (MODEL_NOTES.has(asString(data.hookEvent) ?? "")) return false;
   return !/additionalContext|"decision"|permissionDecision|updatedInput/.test(asString(data.stdout) ?? "");
 }

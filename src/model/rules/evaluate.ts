@@ -81,7 +81,7 @@ export function createEvaluator(rule: Rule): RuleEvaluator {
       if (when.type !== "budget" || when.of !== "turn" || turn.usage === undefined) return undefined;
       const spent = spentOf(turn.usage, when.measure);
       if (spent === undefined || spent <= when.above) return undefined;
-      return { key: `turn ${turn.id}`, since: turn.started_at ?? 0, text: spentText(spent, when.measure) };
+      return { key: `turn ${turn.id}`, since: turn.started_at ?? 0, text: amountText(spent, when.measure) };
     },
   };
 }
@@ -136,7 +136,7 @@ export function firingOfRow(
       if (when.of === "turn" || last_activity_at < counts_from) return undefined;
       const spent = spentBySession(row, when.measure);
       if (spent === undefined || spent <= when.above) return undefined;
-      return { key: "budget", since: last_activity_at, text: spentText(spent, when.measure) };
+      return { key: "budget", since: last_activity_at, text: amountText(spent, when.measure) };
     }
     case "status": {
       if (when.status === "waiting") {
@@ -169,5 +169,5 @@ function spentBySession(row: SessionSummary, measure: "tokens" | "cost"): number
 const spentOf = (usage: Usage, measure: "tokens" | "cost"): number | undefined =>
   measure === "tokens" ? tokensOf(usage) : usage.cost;
 
-const spentText = (spent: number, measure: "tokens" | "cost"): string =>
+const amountText = (spent: number, measure: "tokens" | "cost"): string =>
   measure === "tokens" ? `${spent.toLocaleString("en")} tokens` : `$${spent.toFixed(2)}`;

@@ -109,8 +109,8 @@ export function parseSearch(text: string, now: number): SearchQuery {
   }
   return { terms, filters, ...times };
 
-  function addText(words: string, excluded: boolean): void {
-    if (words.trim() !== "") terms.push({ type: "text", text: words.trim(), excluded });
+  function addText(term: string, excluded: boolean): void {
+    if (term.trim() !== "") terms.push({ type: "text", text: term.trim(), excluded });
   }
 }
 

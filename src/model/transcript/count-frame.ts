@@ -10,6 +10,7 @@ import {
   addMarker,
   addPart,
   addSeparator,
+  countedFacts,
   endBare,
   endMessage,
   ensureTurn,
@@ -21,7 +22,6 @@ import {
   openTurn,
   type PendingRow,
   ROW_TEXT_LIMIT,
-  recall,
   remember,
 } from "./pending-row.ts";
 
@@ -142,7 +142,7 @@ function countStart(pending: PendingRow, frame: FrameOf<"message.start">): void 
   // A repeat for the open message ends nothing.
   if (pending.progress.message_id !== frame.message_id) endBare(pending);
   pending.progress.message_id = frame.message_id;
-  if (recall(pending, `message ${frame.message_id}`) === undefined) {
+  if (countedFacts(pending, `message ${frame.message_id}`) === undefined) {
     const inherited = frame.inherited === true;
     remember(pending, `message ${frame.message_id}`, { inherited });
     // A copy is counted in the original session.
@@ -227,7 +227,7 @@ function countDelta(
 ): void {
   if (text === "") return;
   if (part_id !== undefined) {
-    if (recall(pending, `part ${part_id}`) !== undefined) return;
+    if (countedFacts(pending, `part ${part_id}`) !== undefined) return;
     act(pending);
     remember(pending, `part ${part_id}`);
     addPart(pending);
@@ -247,18 +247,18 @@ function countCall(
   frame: Extract<Frame, { type: "message.tool_call_start" | "message.tool_call" }>,
 ): void {
   const { tool_call_id, part_id, message_id = pending.progress.message_id } = frame;
-  const known = recall(pending, `call ${tool_call_id}`);
+  const known = countedFacts(pending, `call ${tool_call_id}`);
   if (known !== undefined) {
     if (known.turn === pending.summary.turns) return;
     if (message_id !== undefined && known.message_id === message_id) return;
   }
   act(pending);
   addPart(pending);
-  const message = message_id === undefined ? undefined : recall(pending, `message ${message_id}`);
+  const message = message_id === undefined ? undefined : countedFacts(pending, `message ${message_id}`);
   if (message?.inherited !== true) pending.summary.tool_calls += 1;
   const turn = pending.summary.turns;
   const alone = `result ${tool_call_id} of no call`;
-  const orphan = known === undefined ? recall(pending, alone) : undefined;
+  const orphan = known === undefined ? countedFacts(pending, alone) : undefined;
   remember(pending, `call ${tool_call_id}`, { failed: false, turn, message_id, part_id });
   if (orphan?.turn !== turn) return;
   remember(pending, `result ${tool_call_id} of ${turn}`, { ...orphan, message_id, part_id });
@@ -268,9 +268,9 @@ function countCall(
 function countResult(pending: PendingRow, frame: Extract<Frame, { type: "message.tool_result" }>): void {
   const { summary } = pending;
   const { tool_call_id } = frame;
-  const call = recall(pending, `call ${tool_call_id}`);
+  const call = countedFacts(pending, `call ${tool_call_id}`);
   const key = `result ${tool_call_id} of ${call?.turn ?? "no call"}`;
-  const before = recall(pending, key);
+  const before = countedFacts(pending, key);
   if (before === undefined) {
     ensureTurn(pending);
     addPart(pending);
@@ -289,7 +289,7 @@ function countEnd(pending: PendingRow, frame: Extract<Frame, { type: "message.en
   const { summary } = pending;
   endBare(pending);
   const key = `end ${frame.message_id}`;
-  const before = recall(pending, key);
+  const before = countedFacts(pending, key);
   if (before === undefined) {
     ensureTurn(pending);
     addBefore(pending, { type: "step_finish" }, addSeparator);
@@ -316,11 +316,11 @@ function countEnd(pending: PendingRow, frame: Extract<Frame, { type: "message.en
 /** Removes the errors of what was retracted. */
 function retract(pending: PendingRow, frame: Extract<Frame, { type: "message.retract" }>): void {
   // An error is a message of its own, even if it is retracted together with another message.
-  const isMeant = ({ message_id, part_id }: Named): boolean =>
+  const isRetracted = ({ message_id, part_id }: Named): boolean =>
     frame.part_id === undefined ? message_id === frame.message_id : part_id === frame.part_id;
   for (const [key, facts] of new Map([...pending.progress.earlier, ...pending.progress.latest])) {
     if (facts.failed === undefined) continue;
-    if (!isMeant(facts) && (facts.own === undefined || !isMeant(facts.own))) continue;
+    if (!isRetracted(facts) && (facts.own === undefined || !isRetracted(facts.own))) continue;
     if (facts.failed) pending.summary.errors -= 1;
     remember(pending, key, { ...facts, failed: false, withdrawn: true });
   }
@@ -330,7 +330,7 @@ function interrupt(pending: PendingRow): void {
   ensureTurn(pending);
   if (pending.progress.outcome === "interrupted") return;
   const { message_id } = pending.progress;
-  if (message_id !== undefined && recall(pending, `end ${message_id}`) === undefined) {
+  if (message_id !== undefined && countedFacts(pending, `end ${message_id}`) === undefined) {
     remember(pending, `end ${message_id}`, { stop_reason: "aborted" });
     addPart(pending);
   }

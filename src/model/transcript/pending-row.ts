@@ -73,13 +73,13 @@ export function remember(pending: PendingRow, key: string, facts: Facts = NOTHIN
 }
 
 /** What is known about something that was counted recently. */
-export function recall({ progress }: PendingRow, key: string): Facts | undefined {
+export function countedFacts({ progress }: PendingRow, key: string): Facts | undefined {
   return progress.latest.get(key) ?? progress.earlier.get(key);
 }
 
 /** Whether something is counted for the first time. Records it. */
 export function isNew(pending: PendingRow, key: string): boolean {
-  if (recall(pending, key) !== undefined) return false;
+  if (countedFacts(pending, key) !== undefined) return false;
   remember(pending, key);
   return true;
 }

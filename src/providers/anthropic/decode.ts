@@ -26,7 +26,7 @@ type Block =
   /** A block of an unknown type, or of a tool that the provider runs. Its deltas are merged into it. */
   | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string }
   /** Deltas of a block that was never started and whose type is unclear, such as a call without a tool name. */
-  | { type: "stray"; place: Place; deltas: JsonObject[] };
+  | { type: "unstarted"; place: Place; deltas: JsonObject[] };
 
 /** A message that is being received. */
 interface Reply {
@@ -159,7 +159,7 @@ function implyBlock(reply: Reply, index: number, delta: JsonObject): Block {
       block = { type: "thinking", thought: writer.thought(place), signature: "" };
       break;
     default:
-      block = { type: "stray", place, deltas: [] };
+      block = { type: "unstarted", place, deltas: [] };
   }
   reply.blocks.set(index, block);
   return block;
@@ -187,7 +187,7 @@ function growBlock(reply: Reply, index: number, delta: JsonObject): void {
       if (delta.type === "input_json_delta") block.input_json += asString(delta.partial_json) ?? "";
       else growRaw(block.raw, delta);
       return;
-    case "stray":
+    case "unstarted":
       block.deltas.push(delta);
       return;
     default:
@@ -216,8 +216,8 @@ function stopBlock(reply: Reply, index: number): void {
     case "raw":
       endRaw(writer, block);
       return;
-    case "stray":
-      endStray(writer, block);
+    case "unstarted":
+      endUnstarted(writer, block);
       return;
     case undefined:
       return;
@@ -234,7 +234,7 @@ function abandonBlock(reply: Reply, index: number): void {
   if (block?.type === "text") block.text.end();
   else if (block?.type === "thinking") block.thought.end();
   else if (block?.type === "raw") endRaw(writer, block);
-  else if (block?.type === "stray") endStray(writer, block);
+  else if (block?.type === "unstarted") endUnstarted(writer, block);
 }
 
 /** Reads a complete message, from a server that does not stream. */
@@ -270,7 +270,7 @@ function takes(block: Block, delta: JsonObject): boolean {
     case "thinking_delta":
       return block.type === "thinking";
     case "input_json_delta":
-      return block.type === "tool_use" || block.type === "stray";
+      return block.type === "tool_use" || block.type === "unstarted";
     default:
       return true;
   }
@@ -303,15 +303,19 @@ function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block
   writer.unknown(place, block, title);
 }
 
-/** Adds a stray block for display only. It is never sent back, because the provider would not accept it. */
-function endStray(writer: MessageWriter, { place, deltas }: Extract<Block, { type: "stray" }>): void {
+/** Adds such a block for display only. It is never sent back, because the provider would not accept it. */
+function endUnstarted(writer: MessageWriter, { place, deltas }: Extract<Block, { type: "unstarted" }>): void {
   const json = deltas.map(({ partial_json }) => asString(partial_json) ?? "").join("");
   const isInput = deltas.every(({ type }) => type === "input_json_delta");
-  writer.stray(place, isInput ? { partial_json: json } : { deltas }, "Deltas of a block that never started");
+  writer.unsendable(
+    place,
+    isInput ? { partial_json: json } : { deltas },
+    "Deltas of a block that never started",
+  );
 }
 
 function endingOf(raw: string | undefined, stop_details: unknown, calls: number): Ending {
-  const said = {
+  const raw_fields = {
     ...(raw === undefined ? {} : { stop_reason_raw: raw }),
     ...(stop_details === undefined ? {} : { stop_details }),
   };
@@ -320,22 +324,22 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
     case "stop_sequence":
     // The provider's own tools continue in the next call.
     case "pause_turn":
-      return { ...said, stop_reason: "stop" };
+      return { ...raw_fields, stop_reason: "stop" };
     case "tool_use":
-      return { ...said, stop_reason: calls > 0 ? "tool_use" : "stop" };
+      return { ...raw_fields, stop_reason: calls > 0 ? "tool_use" : "stop" };
     case "max_tokens":
     case "model_context_window_exceeded":
-      return { ...said, stop_reason: "length" };
+      return { ...raw_fields, stop_reason: "length" };
     case "refusal":
       return {
-        ...said,
+        ...raw_fields,
         stop_reason: "error",
         failure: blockedFailure(asNonEmpty(asObject(stop_details)?.explanation)),
       };
     case undefined:
       return { stop_reason: "error", failure: protocolFailure("The provider sent no stop reason") };
     default:
-      return { ...said, stop_reason: "error", failure: stopFailure(raw) };
+      return { ...raw_fields, stop_reason: "error", failure: stopFailure(raw) };
   }
 }
 

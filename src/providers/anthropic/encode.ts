@@ -23,7 +23,7 @@ interface Sent {
 const CACHED = { type: "ephemeral" } as const;
 /** Thinking budgets in tokens, for models that need a number. */
 const BUDGETS = { low: 4_096, medium: 12_288, high: 24_576 } as const;
-const SMALLEST_BUDGET = 1_024;
+const MIN_BUDGET = 1_024;
 
 /** Encodes a request of the Anthropic Messages API, version 2023-06-01, which compatible servers support too. */
 export function encodeAnthropic(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
@@ -100,7 +100,7 @@ function thinkingFields(
     case "budget": {
       const budget_tokens = Math.min(BUDGETS[effort], max_tokens - 1);
       // A tool loop that began without thinking cannot continue with it.
-      if (budget_tokens < SMALLEST_BUDGET || goesOnWithoutThought(messages)) return { fields: {} };
+      if (budget_tokens < MIN_BUDGET || continuesWithoutThought(messages)) return { fields: {} };
       const fields = { thinking: { type: "enabled", budget_tokens } };
       return tools.length === 0 ? { fields } : { fields, beta: "interleaved-thinking-2025-05-14" };
     }
@@ -109,7 +109,7 @@ function thinkingFields(
   }
 }
 
-function goesOnWithoutThought(messages: readonly NormalMessage[]): boolean {
+function continuesWithoutThought(messages: readonly NormalMessage[]): boolean {
   if (messages.at(-1)?.role !== "results") return false;
   const last = messages.findLast((message) => message.role === "assistant");
   return last?.parts[0]?.type !== "thinking_text";

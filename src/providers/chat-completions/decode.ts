@@ -200,8 +200,8 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
       if (merged.length > 0) writer.rawBlocks({ reasoning_details: merged });
       if (isOver) begin();
       if (finish_reason !== undefined) return ending(finish_reason, writer.calls, stop_details);
-      const said = stop_details === undefined ? {} : { stop_details };
-      return { ...said, stop_reason: stopWith(writer.calls) };
+      const raw_fields = stop_details === undefined ? {} : { stop_details };
+      return { ...raw_fields, stop_reason: stopWith(writer.calls) };
     },
   };
 }
@@ -215,10 +215,10 @@ function textOfThinking(thinking: unknown): string {
 }
 
 function ending(reason: string, calls: number, stop_details: JsonObject | undefined): Ending {
-  const said = { stop_reason_raw: reason, ...(stop_details === undefined ? {} : { stop_details }) };
-  if (STOPS.has(reason)) return { ...said, stop_reason: stopWith(calls) };
-  if (LENGTHS.has(reason)) return { ...said, stop_reason: "length" };
-  return { ...said, stop_reason: "error", failure: finishFailure(reason) };
+  const raw_fields = { stop_reason_raw: reason, ...(stop_details === undefined ? {} : { stop_details }) };
+  if (STOPS.has(reason)) return { ...raw_fields, stop_reason: stopWith(calls) };
+  if (LENGTHS.has(reason)) return { ...raw_fields, stop_reason: "length" };
+  return { ...raw_fields, stop_reason: "error", failure: finishFailure(reason) };
 }
 
 function finishFailure(reason: string) {

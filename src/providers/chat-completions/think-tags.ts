@@ -25,7 +25,7 @@ export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
 
   const take = (atEnd: boolean): TaggedPiece[] => {
     const pieces: TaggedPiece[] = [];
-    const give = (thinking: boolean, text: string): void => {
+    const emitText = (thinking: boolean, text: string): void => {
       if (text !== "") pieces.push({ thinking, text });
     };
     if (state === "before") {
@@ -39,12 +39,12 @@ export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
     if (state === "thinking") {
       const close = held.indexOf(CLOSE);
       if (close >= 0) {
-        give(true, held.slice(0, close));
+        emitText(true, held.slice(0, close));
         held = held.slice(close + CLOSE.length);
         state = "behind";
       } else {
         const kept = atEnd ? 0 : partialLength(held, CLOSE);
-        give(true, held.slice(0, held.length - kept));
+        emitText(true, held.slice(0, held.length - kept));
         held = held.slice(held.length - kept);
       }
     }
@@ -54,7 +54,7 @@ export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
       if (held !== "") state = "text";
     }
     if (state === "text") {
-      give(false, held);
+      emitText(false, held);
       held = "";
     }
     return pieces;

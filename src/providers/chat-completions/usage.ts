@@ -16,7 +16,7 @@ export function chatUsage(value: unknown): ReportedUsage | undefined {
     asNumber(usage.reasoning_tokens) ??
     0;
   const counted = (input_tokens ?? 0) + (completion ?? 0);
-  const isBeside = reasoning > 0 && asNumber(usage.total_tokens) === counted + reasoning;
+  const isSeparate = reasoning > 0 && asNumber(usage.total_tokens) === counted + reasoning;
   const cost = costOf(usage);
   return {
     input_tokens: input_tokens ?? 0,
@@ -27,7 +27,7 @@ export function chatUsage(value: unknown): ReportedUsage | undefined {
       0,
     cache_write_tokens:
       asNumber(prompt?.cache_write_tokens) ?? asNumber(usage.cache_creation_input_tokens) ?? 0,
-    output_tokens: (completion ?? 0) + (isBeside ? reasoning : 0),
+    output_tokens: (completion ?? 0) + (isSeparate ? reasoning : 0),
     reasoning_tokens: reasoning,
     ...(cost === undefined ? {} : { cost }),
   };

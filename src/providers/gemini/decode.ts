@@ -98,7 +98,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   const addCall = (call: JsonObject, signature: string | undefined): void => {
     const name = asNonEmpty(call.name);
     const partial = asList(call.partialArgs);
-    const goesOn = call.willContinue === true;
+    const willContinue = call.willContinue === true;
     const args = call.args ?? undefined;
     if (name !== undefined) {
       finishCall(true);
@@ -112,7 +112,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
         ...(id === undefined ? {} : { provider_call_id: id }),
       });
       if (signature !== undefined) keepSignature(place, signature, "tool_call");
-      if (!goesOn && partial === undefined) {
+      if (!willContinue && partial === undefined) {
         growing.close(JSON.stringify(args ?? {}));
         return;
       }
@@ -128,7 +128,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       open.pieces.push(piece);
       open.arguments.add(asObject(piece) ?? {});
     }
-    if (!goesOn) finishCall(true);
+    if (!willContinue) finishCall(true);
   };
 
   const addPart = (part: JsonObject): void => {
@@ -194,21 +194,22 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       if (blocked === undefined) return undefined;
       begin();
       const reason = asNonEmpty(blocked.blockReason) ?? "blocked";
-      const said = asNonEmpty(blocked.blockReasonMessage) ?? `The provider blocked this prompt (${reason})`;
+      const explanation =
+        asNonEmpty(blocked.blockReasonMessage) ?? `The provider blocked this prompt (${reason})`;
       return {
         stop_reason: "error",
         stop_reason_raw: reason,
         stop_details: { prompt_feedback: blocked },
-        failure: blockedFailure(said),
+        failure: blockedFailure(explanation),
       };
     },
   };
 }
 
-function ending(reason: string, said: string | undefined, calls: number): Ending {
+function ending(reason: string, explanation: string | undefined, calls: number): Ending {
   const raw = {
     stop_reason_raw: reason,
-    ...(said === undefined ? {} : { stop_details: { finish_message: said } }),
+    ...(explanation === undefined ? {} : { stop_details: { finish_message: explanation } }),
   };
   switch (reason) {
     case "STOP":
@@ -220,10 +221,10 @@ function ending(reason: string, said: string | undefined, calls: number): Ending
       return {
         ...raw,
         stop_reason: "error",
-        failure: invalidOutputFailure(said ?? `The model's answer is invalid (${reason})`),
+        failure: invalidOutputFailure(explanation ?? `The model's answer is invalid (${reason})`),
       };
     default:
-      return { ...raw, stop_reason: "error", failure: stopFailure(reason, said) };
+      return { ...raw, stop_reason: "error", failure: stopFailure(reason, explanation) };
   }
 }
 
@@ -253,6 +254,6 @@ function imageIn(part: JsonObject): string | undefined {
 
 /** A title for an unknown kind of part, such as "Executable code" for `executableCode`. */
 function titleOf(kind: string): string {
-  const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -66,7 +66,7 @@ function generationOf(model: string): number {
 
 /** Thinking budgets in tokens, for the generation of models that uses them. */
 const BUDGETS = { none: 0, low: 2_048, medium: 8_192, high: 24_576 } as const;
-const SMALLEST_PRO_BUDGET = 128;
+const MIN_PRO_BUDGET = 128;
 
 function thinkingConfig(model: string, effort: ModelCall["effort"]): Fields {
   const generation = generationOf(model);
@@ -78,7 +78,7 @@ function thinkingConfig(model: string, effort: ModelCall["effort"]): Fields {
   const isPro = model.includes("pro");
   const includeThoughts = effort !== "none";
   if (generation < 3) {
-    const thinkingBudget = Math.max(BUDGETS[effort], isPro ? SMALLEST_PRO_BUDGET : 0);
+    const thinkingBudget = Math.max(BUDGETS[effort], isPro ? MIN_PRO_BUDGET : 0);
     return { thinkingConfig: { ...(includeThoughts ? { includeThoughts } : {}), thinkingBudget } };
   }
   const least = isPro ? "low" : "minimal";

@@ -39,15 +39,15 @@ export function createStreamedArguments(initial: unknown): StreamedArguments {
       isBroken = true;
       return;
     }
-    const place = reach(root, path);
+    const place = ensureContainer(root, path);
     if (place === undefined) {
       isBroken = true;
       return;
     }
     const { container, key } = place;
     const before = read(container, key);
-    const goesOn = growing === piece.jsonPath && typeof before === "string" && typeof value === "string";
-    write(container, key, goesOn ? before + value : value);
+    const isContinued = growing === piece.jsonPath && typeof before === "string" && typeof value === "string";
+    write(container, key, isContinued ? before + value : value);
     growing = piece.willContinue === true ? String(piece.jsonPath) : undefined;
   };
   return {
@@ -97,7 +97,7 @@ function keysOf(path: string): (string | number)[] | undefined {
 /**
  * The container of the path's last key. Missing containers are created. `undefined`: the path leads through a primitive value.
  */
-function reach(
+function ensureContainer(
   root: Container,
   path: readonly (string | number)[],
 ): { container: Container; key: string | number } | undefined {

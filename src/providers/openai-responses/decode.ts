@@ -149,7 +149,7 @@ function finish(reply: Reply): Ending | undefined {
     endTexts(item);
     const { early_input, done, place } = item;
     if (early_input !== "" && done === undefined)
-      reply.writer.stray(place, { partial_json: early_input }, "Arguments of a call that never started");
+      reply.writer.unsendable(place, { partial_json: early_input }, "Arguments of a call that never started");
   }
   return reply.last === undefined
     ? undefined

@@ -111,10 +111,10 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
   const send = (): void => {
     for (const frame of writer.take()) emit(frame);
   };
-  const tick = createMetronome(tokens_per_second, signal);
+  const tick = createPacer(tokens_per_second, signal);
   const begin = (): void => writer.begin({ model: call.model });
 
-  const speak = async (part: ScriptPart): Promise<void> => {
+  const streamPart = async (part: ScriptPart): Promise<void> => {
     const thinking = part.thinking !== undefined;
     const text = part.thinking ?? part.text ?? "";
     begin();
@@ -151,7 +151,7 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
   const perform = async (): Promise<Failure | undefined> => {
     for (const [position, part] of step.parts.entries()) {
       if (signal.aborted) return undefined;
-      if (part.thinking !== undefined || part.text !== undefined) await speak(part);
+      if (part.thinking !== undefined || part.text !== undefined) await streamPart(part);
       else if (part.tool_call !== undefined) await request(part.tool_call);
       else if (part.pause_ms !== undefined) await pause(part.pause_ms, signal);
       else if (part.fail !== undefined && shouldFail(position, part.fail.times ?? 1)) {
@@ -221,7 +221,7 @@ function failureOf(fault: NonNullable<ScriptPart["fail"]>): Failure {
  * Creates a function that waits until the next token is due. It resolves with `false` if it was aborted. It does not wait if it
  * is late because of the timer's resolution, so that the average rate is correct.
  */
-function createMetronome(tokens_per_second: number, signal: AbortSignal): () => Promise<boolean> {
+function createPacer(tokens_per_second: number, signal: AbortSignal): () => Promise<boolean> {
   const began = performance.now();
   let count = 0;
   return async () => {

@@ -110,7 +110,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
     add: (entry) => incomplete.add(entry),
     replacedBy: (file_id, by) => replaced.set(file_id, by),
     async work() {
-      let looked = 0;
+      let checked = 0;
       for (const entry of incomplete) {
         if (isClosed() || !archive.writable || archive.failing) return;
         incomplete.delete(entry);
@@ -118,8 +118,8 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
         for (let more = isArchivable(entry); more; )
           more = (await run(entry, () => archiveSome(entry))) ?? false;
         if (archive.failing) incomplete.add(entry);
-        looked += 1;
-        if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
+        checked += 1;
+        if (checked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       if (incomplete.size === 0 && !archive.failing) await archive.backfilled();
       await removeCopies();

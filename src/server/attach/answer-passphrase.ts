@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { asObject, asText, messageOf } from "../../model/narrow.ts";
 import { MIN_PASSPHRASE } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeAtomic } from "./write-atomic.ts";
 
 /**
  * A passphrase that a person has to enter in each page before it can answer agents. Programs that run as the same user can read the
@@ -20,7 +20,7 @@ export interface AnswerPassphrase {
    */
   change(current: string | undefined, next: string | undefined): Promise<void>;
   /** Throws `Refused` if a passphrase is set and the token is not one of an unlocked page. */
-  demand(token: string | undefined): void;
+  requireUnlocked(token: string | undefined): void;
 }
 
 const FILE = "answer-passphrase.json";
@@ -47,7 +47,7 @@ export function openAnswerPassphrase(data_dir: string, now: () => number = Date.
   const tokens: Buffer[] = [];
 
   /** Counted before the hash is computed, so that parallel guesses do not get more attempts. */
-  async function demandPassphrase(given: string): Promise<void> {
+  async function requirePassphrase(given: string): Promise<void> {
     if (stored === "unreadable")
       throw new Refused(
         409,
@@ -68,27 +68,27 @@ export function openAnswerPassphrase(data_dir: string, now: () => number = Date.
   return {
     isSet: () => stored !== undefined,
     async unlock(passphrase) {
-      await demandPassphrase(passphrase);
+      await requirePassphrase(passphrase);
       const token = randomBytes(32).toString("base64url");
       tokens.push(digest(token));
       if (tokens.length > MAX_TOKENS) tokens.shift();
       return token;
     },
     async change(current, next) {
-      if (stored !== undefined) await demandPassphrase(current ?? "");
+      if (stored !== undefined) await requirePassphrase(current ?? "");
       if (next !== undefined && next.length < MIN_PASSPHRASE)
         throw new Refused(400, "body", `\`next\`: use at least ${MIN_PASSPHRASE} characters.`);
       const changed = next === undefined ? undefined : await newHash(next);
       try {
         if (changed === undefined) rmSync(file, { force: true });
-        else writeWhole(file, textOf(changed), 0o600);
+        else writeAtomic(file, textOf(changed), 0o600);
       } catch (error) {
         throw new Refused(500, "not_stored", `The passphrase was not changed: ${messageOf(error)}.`);
       }
       stored = changed;
       tokens.length = 0;
     },
-    demand(token) {
+    requireUnlocked(token) {
       if (stored === undefined) return;
       const given = digest(token ?? "");
       if (!tokens.some((one) => timingSafeEqual(one, given)))

@@ -128,7 +128,7 @@ export function createAttach(options: {
     return { agent: "codex", input: app_server.input };
   }
   /** Throws `InputRefused` if nothing accepts prompts for the session. */
-  function demandInput(session_id: string): { agent: string; input: TerminalInput } {
+  function requireInput(session_id: string): { agent: string; input: TerminalInput } {
     const reached = inputOf(session_id);
     if (reached === undefined) throw new InputRefused(NOT_OPEN);
     return reached;
@@ -179,12 +179,12 @@ export function createAttach(options: {
     input: {
       accepts: (session_id) => inputOf(session_id) !== undefined,
       async prompt(session_id, text) {
-        const reached = demandInput(session_id);
+        const reached = requireInput(session_id);
         log.appendInput({ at: Date.now(), agent: reached.agent, session_id, prompt: text });
         await reached.input.prompt(session_id, text);
       },
       async stop(session_id) {
-        const reached = demandInput(session_id);
+        const reached = requireInput(session_id);
         log.appendInput({ at: Date.now(), agent: reached.agent, session_id });
         await reached.input.stop(session_id);
       },

@@ -133,7 +133,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
       // The main thread has one request at a time, so its earlier requests have been answered.
       for (const entry of entries())
         if (asked.is_main && entry.asked.is_main && entry.asked.session_id === asked.session_id)
-          release(entry, ELSEWHERE);
+          release(entry, ANSWERED_IN_TERMINAL);
       const entry: Held = {
         asked,
         connection,
@@ -143,7 +143,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
         was_waiting: false,
       };
       for (const { request_id } of asked.requests) held.set(request_id, entry);
-      connection.onGone(() => end(entry, ELSEWHERE));
+      connection.onGone(() => end(entry, ANSWERED_IN_TERMINAL));
       publish(entry);
       checkSoon();
     },
@@ -224,11 +224,11 @@ function reasonToRelease(
     entry.was_waiting = true;
     return undefined;
   }
-  if (entry.was_waiting) return ELSEWHERE;
+  if (entry.was_waiting) return ANSWERED_IN_TERMINAL;
   // Without a registry entry there is no sign that the terminal has answered.
   return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
 }
 
 const ANSWERED = "This has been answered in another window.";
-const ELSEWHERE = "This has been answered in the terminal.";
+const ANSWERED_IN_TERMINAL = "This has been answered in the terminal.";
 const LEFT = "This was left to the terminal: answer it there.";

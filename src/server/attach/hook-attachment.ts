@@ -7,7 +7,7 @@ import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
 import { addHooks, hasHook, removeHooks, type SettingsHooks } from "./hook-settings.ts";
 import { hookSocketPath, hookSocketProblem } from "./hook-socket.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeAtomic } from "./write-atomic.ts";
 
 /** The hooks' program, next to this file in the sources and next to the bundle in the package. */
 const PROGRAM = join(import.meta.dirname, "agent-hook.mjs");
@@ -78,12 +78,12 @@ export function hookAttachment(
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeWhole(script, readFileSync(PROGRAM, "utf8"), 0o600);
+      writeAtomic(script, readFileSync(PROGRAM, "utf8"), 0o600);
       if (isInstalled()) return;
       const before = read();
       const after = addHooks(before ?? "", added);
       try {
-        writeWhole(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), 0o600);
+        writeAtomic(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), 0o600);
         writeSettings(file, after);
       } catch (error) {
         rmSync(backup, { force: true });
@@ -107,7 +107,7 @@ export function hookAttachment(
 function commandsOf(agent: string, script: string, data_dir: string): HookCommands {
   const socket = quoted(hookSocketPath(data_dir));
   const node = quoted(process.execPath);
-  const isThere = `[ -S ${socket} ] && [ -x ${node} ] && [ -f ${quoted(script)} ]`;
+  const isInstalled = `[ -S ${socket} ] && [ -x ${node} ] && [ -f ${quoted(script)} ]`;
   const run = `${node} ${quoted(script)} ${socket}`;
   // The shell's parent is the agent.
   const runWith = (event: string) => `${run} ${agent} ${event} "$PPID"`;
@@ -115,11 +115,11 @@ function commandsOf(agent: string, script: string, data_dir: string): HookComman
   const inBackground = (command: string) => `{ ${command} <&3 >/dev/null 2>&1 & } 3<&0`;
   return {
     // Agents show the standard error of a hook.
-    own: `${isThere} && ${run} 2>/dev/null || true`,
-    answering: (event) => `${isThere} && ${runWith(event)} 2>/dev/null || true`,
-    reporting: (event) => `${isThere} && ${inBackground(runWith(event))} || true`,
+    own: `${isInstalled} && ${run} 2>/dev/null || true`,
+    answering: (event) => `${isInstalled} && ${runWith(event)} 2>/dev/null || true`,
+    reporting: (event) => `${isInstalled} && ${inBackground(runWith(event))} || true`,
     reportingWhileWaiting: (event) =>
-      `[ -f ${quoted(waitingFlag(data_dir, agent))} ] && ${isThere} && ${inBackground(runWith(event))} || true`,
+      `[ -f ${quoted(waitingFlag(data_dir, agent))} ] && ${isInstalled} && ${inBackground(runWith(event))} || true`,
   };
 }
 
@@ -145,7 +145,7 @@ function writeSettings(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const is_new = readText(file) === undefined;
   const target = is_new ? file : realpathSync(file);
-  writeWhole(target, text, is_new ? 0o600 : statSync(target).mode);
+  writeAtomic(target, text, is_new ? 0o600 : statSync(target).mode);
 }
 
 /** A unified diff of the settings file. */

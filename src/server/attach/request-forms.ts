@@ -31,7 +31,7 @@ export function questionRequest(
 }
 
 /** A user's answer as text: the labels of the chosen options and the user's own text. */
-export function answerWords({ options }: Request, answer: Answer | undefined): string[] {
+export function answerTexts({ options }: Request, answer: Answer | undefined): string[] {
   const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
   const own = answer?.text?.trim() ?? "";
   return own === "" ? chosen : [...chosen, own];

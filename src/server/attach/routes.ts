@@ -14,7 +14,7 @@ export function addAttachRoutes(
   app: Hono,
   attach: Attach,
   sessions: Sessions,
-  passphrase: Pick<AnswerPassphrase, "demand">,
+  passphrase: Pick<AnswerPassphrase, "requireUnlocked">,
 ): void {
   const { held, attachments } = attach;
   const deliverOnce = createDeliveries();
@@ -35,8 +35,8 @@ export function addAttachRoutes(
   app.get("/api/sessions/:id/open-requests", async (context) => {
     const id = context.req.param("id");
     const open = sessions.get(id)?.requests ?? [];
-    const isElsewhere = open.some(({ in_terminal }) => in_terminal !== true);
-    const transcript = isElsewhere ? (await sessions.open(id))?.transcript : undefined;
+    const isInTranscript = open.some(({ in_terminal }) => in_terminal !== true);
+    const transcript = isInTranscript ? (await sessions.open(id))?.transcript : undefined;
     const reply: OpenRequestsReply = {
       requests: open.flatMap(({ request_id }) => {
         const position = transcript && positionOf(transcript, request_id);
@@ -66,7 +66,7 @@ export function addAttachRoutes(
 
   app.post("/api/terminal-requests/:request", async (context) => {
     const { answer, digest, unlock_token } = await readBody(context, answerBody);
-    passphrase.demand(unlock_token);
+    passphrase.requireUnlocked(unlock_token);
     return context.json(
       held.answer(context.req.param("request"), { answer, ...(digest !== undefined && { digest }) }),
     );

@@ -29,7 +29,7 @@ import { dataDirOf, inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
 import { type AttachedDaemon, type Opened, openAllSessions } from "./open-sessions.ts";
 import { packageRoot, readVersion } from "./package-root.ts";
-import { report, say } from "./terminal.ts";
+import { printLine, report } from "./terminal.ts";
 
 /** Interval of the check for new notices, in milliseconds. */
 const NOTICES_MS = 1_000;
@@ -51,7 +51,7 @@ export interface Daemon {
   /** Ids of the managed sessions that are working or waiting for an answer. */
   working(): readonly string[];
   /** Prints new notices on standard error now. Later ones are printed as they come. */
-  sayNotices(): void;
+  printNewNotices(): void;
   close(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ async function openDaemon(
     port,
     storable: whenStorable(sessions, managed, opened),
     working: () => managed.working,
-    sayNotices: printNotices(sessions, opened),
+    printNewNotices: printNotices(sessions, opened),
   };
 }
 
@@ -195,16 +195,16 @@ async function listen(
 /** Prints each notice once, now and at intervals. The result prints new ones at once. */
 function printNotices(sessions: Sessions, opened: Opened): () => void {
   const printed = new Set<string>();
-  const sayNotices = () => {
+  const printNewNotices = () => {
     for (const { text, remedy } of sessions.status().notices) {
       const notice = remedy === undefined ? text : `${text} ${remedy}`;
-      if (!printed.has(notice)) say(notice);
+      if (!printed.has(notice)) printLine(notice);
       printed.add(notice);
     }
   };
-  const timer = setInterval(sayNotices, NOTICES_MS);
+  const timer = setInterval(printNewNotices, NOTICES_MS);
   opened.push({ close: () => clearInterval(timer) });
-  return sayNotices;
+  return printNewNotices;
 }
 
 /** See `Daemon.storable`. */

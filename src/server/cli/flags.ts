@@ -224,17 +224,17 @@ const parseFlags = (args: string[]) => parseArgs({ ...GRAMMAR, args });
 export type Flags = ReturnType<typeof parseFlags>["values"];
 
 /** The command, its arguments and its options. Throws `UsageError`. */
-export function readFlags(args: string[]): { command: CommandName; words: string[]; flags: Flags } {
+export function readFlags(args: string[]): { command: CommandName; operands: string[]; flags: Flags } {
   let parsed: ReturnType<typeof parseFlags>;
   try {
     parsed = parseFlags(args);
   } catch (error) {
-    throw new UsageError(`${mistakeIn(args) ?? messageOf(error)} \`--help\` lists all options.`);
+    throw new UsageError(`${invalidOptionIn(args) ?? messageOf(error)} \`--help\` lists all options.`);
   }
   const { values: flags, positionals } = parsed;
   const [first, ...rest] = positionals;
-  const [command, words] = isCommand(first) ? [first, rest] : (["start", positionals] as const);
-  if (flags.help || flags.version) return { command, words, flags };
+  const [command, operands] = isCommand(first) ? [first, rest] : (["start", positionals] as const);
+  if (flags.help || flags.version) return { command, operands, flags };
   for (const name of Object.keys(flags)) {
     if (name in COMMANDS[command].options) continue;
     const owners = Object.entries(COMMANDS).flatMap(([owner, { options }]) =>
@@ -243,11 +243,11 @@ export function readFlags(args: string[]): { command: CommandName; words: string
     const target = command === "start" ? "the daemon" : `\`${command}\``;
     throw new UsageError(`--${name} belongs to ${owners.join(" and ")}, not to ${target}.`);
   }
-  return { command, words, flags };
+  return { command, operands, flags };
 }
 
 /** Describes the first invalid option. `parseArgs` words its errors for programmers. */
-function mistakeIn(args: string[]): string | undefined {
+function invalidOptionIn(args: string[]): string | undefined {
   const types = new Map(Object.entries(OPTIONS).map(([name, { type }]) => [name, type]));
   for (const token of parseArgs({ ...GRAMMAR, args, strict: false, tokens: true }).tokens) {
     if (token.kind !== "option") continue;

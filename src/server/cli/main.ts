@@ -17,7 +17,7 @@ import { readVersion } from "./package-root.ts";
 import { fail, print } from "./terminal.ts";
 
 /** The implementation of each command. The result is the exit code. */
-const RUN: Record<CommandName, (words: string[], flags: Flags) => Promise<number>> = {
+const RUN: Record<CommandName, (operands: string[], flags: Flags) => Promise<number>> = {
   start,
   run: runInTerminal,
   show: showFiles,
@@ -32,10 +32,10 @@ const RUN: Record<CommandName, (words: string[], flags: Flags) => Promise<number
 };
 
 async function main(args: string[]): Promise<number> {
-  const { command, words, flags } = readFlags(args);
+  const { command, operands, flags } = readFlags(args);
   if (flags.help) return await print(helpText());
   if (flags.version) return await print(`${readVersion()}\n`);
-  return await RUN[command](words, flags);
+  return await RUN[command](operands, flags);
 }
 
 // Set by the launcher for this process only. Agents must not inherit them.

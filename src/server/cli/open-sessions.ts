@@ -41,7 +41,7 @@ import type { Flags } from "./flags.ts";
 import { createKnownSessions } from "./known-sessions.ts";
 import { indexOtherSessions, openPartIndex } from "./part-index.ts";
 import { createSources } from "./sources.ts";
-import { report, say } from "./terminal.ts";
+import { printLine, report } from "./terminal.ts";
 
 /** Resources of a daemon, in order of opening. They are closed in reverse. */
 export type Opened = { close(): Promise<void> | void }[];
@@ -106,7 +106,7 @@ export async function openAllSessions(
       ...(index?.notices ?? []),
     ],
     isInOtherSource: (id) => found.get(id) !== undefined,
-    knowSessions: createKnownSessions({ formats, rowOf: (id) => found.get(id), readOpen }),
+    findSessions: createKnownSessions({ formats, rowOf: (id) => found.get(id), readOpen }),
     report,
   });
   const { state, indexer } = await openPartIndex(data_dir, !managed.taken);
@@ -213,14 +213,14 @@ function addMarks(merged: Sessions, { read_states, note_store, rule_store }: Ret
     store: note_store.read_only ? undefined : note_store.store,
     now: Date.now,
   });
-  const { sessions: ruled, rules } = withRules({
+  const { sessions: withAlerts, rules } = withRules({
     sessions: noted,
     kept: rule_store.store?.load() ?? { rules: [], alerts: [] },
     store: rule_store.read_only ? undefined : rule_store.store,
     now: Date.now,
     report,
   });
-  const sessions = keepReadState(ruled, read_states);
+  const sessions = keepReadState(withAlerts, read_states);
   return { sessions, notes, rules };
 }
 
@@ -265,14 +265,14 @@ function openNotifications(
       openWebhook({
         ...webhook,
         sessions,
-        onFailure: (problem) => say(`A notification could not be posted to the webhook: ${problem}.`),
+        onFailure: (problem) => printLine(`A notification could not be posted to the webhook: ${problem}.`),
       }),
     );
   opened.push(
     openPush({
       sessions,
       subscriptions: push,
-      onFailure: (problem) => say(`A push notification could not be sent: ${problem}.`),
+      onFailure: (problem) => printLine(`A push notification could not be sent: ${problem}.`),
     }),
   );
 }

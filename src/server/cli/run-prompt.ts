@@ -262,10 +262,10 @@ async function answer(
   options.warn(about.filter((text) => text !== "").join("\n"));
   const choices = request.options.map(({ label }, index) => `${index + 1} ${visibleLine(label)}`).join("   ");
   const asked_at = options.now();
-  const said = await options.ask?.(choices === "" ? "> " : `${choices}\n> `, signal);
-  if (said === undefined || signal.aborted) return;
+  const reply = await options.ask?.(choices === "" ? "> " : `${choices}\n> `, signal);
+  if (reply === undefined || signal.aborted) return;
   const isUnread = kind === "approval" && options.now() - asked_at < UNREAD_MS;
-  const given = isUnread ? undefined : answerOf(request, said);
+  const given = isUnread ? undefined : answerOf(request, reply);
   if (given === undefined) {
     options.warn(
       isUnread
@@ -281,12 +281,12 @@ async function answer(
 }
 
 /** `undefined`: the line is not a valid answer. */
-function answerOf(request: Request, said: string): Answer | undefined {
-  const numbers = said.trim().split(/[\s,]+/);
+function answerOf(request: Request, reply: string): Answer | undefined {
+  const numbers = reply.trim().split(/[\s,]+/);
   const chosen = numbers.map((number) => request.options[Number(number) - 1]?.id);
   const isChoice = chosen.length > 0 && chosen.every((id) => id !== undefined);
   if (isChoice && (chosen.length === 1 || request.multiple === true)) return { option_ids: chosen };
-  return request.free_text === true && said.trim() !== "" ? { option_ids: [], text: said } : undefined;
+  return request.free_text === true && reply.trim() !== "" ? { option_ids: [], text: reply } : undefined;
 }
 
 /** Sends a request to the daemon and validates the reply. Throws a `RunError` if it is refused or there is no reply. */

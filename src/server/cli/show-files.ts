@@ -283,7 +283,7 @@ async function showSession(
   const { transcripts, lines } = await readSession(file, format, chunks);
   const shown = store ?? { file };
   if (as === "accounting") {
-    await write(`${safe(JSON.stringify(accountFor(shown, format.id, lines.values())))}\n`);
+    await write(`${safe(JSON.stringify(countDispositions(shown, format.id, lines.values())))}\n`);
     return true;
   }
   let found = as !== "changes" || turn === "all";
@@ -318,7 +318,7 @@ function noteLine(lines: Map<number, Disposition>, { place, disposition }: ReadR
   }
 }
 
-function accountFor(
+function countDispositions(
   shown: { file: string; session?: string },
   agent: string,
   lines: Iterable<Disposition>,

@@ -74,9 +74,9 @@ export function subjectSize(subject: string): string {
 }
 
 function exactLine(line: string): string {
-  const inWords = (spaces: string) =>
+  const describeSpaces = (spaces: string) =>
     `⟨${count(spaces.length, spaces.includes("\t") ? "white-space character" : "space")}⟩`;
-  const text = exactText(line).replace(new RegExp(`[ \\t]{${SPACES},}|[ \\t]+$`, "g"), inWords);
+  const text = exactText(line).replace(new RegExp(`[ \\t]{${SPACES},}|[ \\t]+$`, "g"), describeSpaces);
   return `   │ ${text}`;
 }
 
@@ -85,7 +85,7 @@ function count(number: number, noun: string): string {
 }
 
 /** The form of text in a terminal. */
-export const TERMINAL: PlainForm = { fit: cut, output: cut, title: visibleLine, subject: subjectText };
+export const TERMINAL: PlainForm = { shorten: cut, output: cut, title: visibleLine, subject: subjectText };
 
 /** An agent's text must not control the terminal: control and direction characters are escaped. JSON stays equivalent. */
 export function safe(text: string): string {

@@ -7,18 +7,18 @@ import { safe } from "./terminal-text.ts";
 const SAME_SIGNAL_MS = 1_000;
 
 /** Prints a line on standard error, with control characters made visible. */
-export function say(text: string): void {
+export function printLine(text: string): void {
   console.error(safe(text));
 }
 
 /** Prints an unexpected error with its stack. */
 export const report = (error: unknown): void =>
-  say(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
+  printLine(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
 
 /** Prints an error and returns the exit code: 2 for a usage error, otherwise 1. */
 export function fail(error: unknown): number {
   const is_known = error instanceof UsageError || error instanceof RunError;
-  say(is_known ? error.message : inspect(error));
+  printLine(is_known ? error.message : inspect(error));
   return is_known ? 2 : 1;
 }
 

@@ -20,7 +20,7 @@ interface FollowOptions {
   /** The file's identity when it was last read. */
   known?: FileIdentity;
   /** Whether to continue from `known.size` if the file is still the same, or read all of it again. */
-  onward: boolean;
+  continues: boolean;
   /** The byte to start from if reading does not continue. Must be the start of a line. Absent: 0. */
   from?: number;
   /** Called before the first byte if reading starts from zero or `from`. `replaced`: the content is not the known one. */
@@ -48,7 +48,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
     const { known } = options;
     const same = known !== undefined && (await isSame(opened, known));
     let consumed = Math.min(options.from ?? 0, size);
-    if (same && options.onward) consumed = known.size;
+    if (same && options.continues) consumed = known.size;
     else options.begin(known !== undefined && !same);
     const rest = size - consumed;
     // Buffers are reused: new ones would become garbage faster than it is collected.

@@ -231,10 +231,10 @@ async function isInside({ handle }: OpenFile, folder: string): Promise<boolean> 
 
 /** For systems that do not provide this path: checks repeatedly that the path leads to the same inode. */
 async function mayBeInside({ inode }: OpenFile, folder: string, path: string): Promise<boolean> {
-  for (let look = 0; look < MAX_ATTEMPTS; look += 1) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const real = await realpath(path);
-    const there = await lstat(real, { bigint: true });
-    if (!real.startsWith(folder) || `${there.dev}:${there.ino}` !== inode) return false;
+    const stats = await lstat(real, { bigint: true });
+    if (!real.startsWith(folder) || `${stats.dev}:${stats.ino}` !== inode) return false;
   }
   return true;
 }

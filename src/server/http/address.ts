@@ -5,7 +5,7 @@ import type { Served } from "./serve.ts";
 
 const DEFAULT_PORT = 4747;
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
-const SHORTEST_PASSWORD = 12;
+const MIN_PASSWORD_LENGTH = 12;
 
 /** Command line options for the address. */
 interface AddressFlags {
@@ -56,9 +56,9 @@ export function readAddress(flags: AddressFlags): Address {
 
 function readPassword(file: string): string {
   const password = readText(file).split(/\r?\n/, 1)[0] ?? "";
-  if (password.length < SHORTEST_PASSWORD) {
+  if (password.length < MIN_PASSWORD_LENGTH) {
     throw new UsageError(
-      `${file}: the password (its first line) must have at least ${SHORTEST_PASSWORD} characters.`,
+      `${file}: the password (its first line) must have at least ${MIN_PASSWORD_LENGTH} characters.`,
     );
   }
   return password;

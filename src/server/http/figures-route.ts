@@ -13,7 +13,7 @@ import { withRuns } from "./runs-of.ts";
 import { noTurn, openSession, turnOf } from "./session-query.ts";
 
 /** Maximum number of runs whose costs are in a reply. */
-const MOST_RUNS = 200;
+const MAX_RUNS = 200;
 
 interface FiguresRouteOptions {
   sessions: Sessions;
@@ -46,7 +46,7 @@ export function addFiguresRoute(app: Hono, options: FiguresRouteOptions): void {
     const runs = withRuns(sessions, row, opened_files).slice(1);
     const priced: { session_id: string; cost: CostFigures }[] = [];
     // One at a time, so that the transcripts of many runs are not in memory together.
-    for (const { row: run } of runs.slice(0, MOST_RUNS)) {
+    for (const { row: run } of runs.slice(0, MAX_RUNS)) {
       if (signal.aborted) break;
       const cost = await costOfRun(run.id);
       if (cost !== undefined) priced.push({ session_id: run.id, cost });

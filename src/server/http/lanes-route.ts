@@ -12,8 +12,8 @@ import { withRuns } from "./runs-of.ts";
 import { noSession } from "./session-query.ts";
 
 /** Maximum number of lanes and of bars in a reply. */
-const MOST_LANES = 300;
-const MOST_BARS = 50_000;
+const MAX_LANES = 300;
+const MAX_BARS = 50_000;
 
 /** The bar of a phase: from the first bar of its agents to their last. It links to the call that started the workflow. */
 function phaseBar(
@@ -29,11 +29,11 @@ function phaseBar(
     .find((lane) => lane.session_id === session_id && lane.phase === undefined)
     ?.bars.find(({ part_id }) => part_id === call.id)?.turn;
   if (bars.length === 0 || turn === undefined) return undefined;
-  const goes_on = bars.some(({ to }) => to === undefined);
+  const is_running = bars.some(({ to }) => to === undefined);
   return {
     kind: "run",
     from: bars.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY),
-    ...(!goes_on && { to: bars.reduce((last, { from, to = from }) => Math.max(last, to), 0) }),
+    ...(!is_running && { to: bars.reduce((last, { from, to = from }) => Math.max(last, to), 0) }),
     part_id: call.id,
     turn,
     ...(call.step !== undefined && { step: call.step }),
@@ -86,9 +86,9 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
     const lanes: Lane[] = [];
     /** The phases that wait for the bars of their agents. */
     const phases: { lane: Lane; agents: readonly SessionSummary[] }[] = [];
-    let room = MOST_BARS;
+    let room = MAX_BARS;
     // One at a time, so that the transcripts of many runs are not in memory together.
-    for (const { row: each, depth, begins_phase } of family.slice(0, MOST_LANES)) {
+    for (const { row: each, depth, begins_phase } of family.slice(0, MAX_LANES)) {
       if (context.req.raw.signal.aborted) break;
       if (begins_phase !== undefined) {
         const { title, agents } = begins_phase;
@@ -112,7 +112,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
       const bar = call && phaseBar(call, lane, lanes);
       if (bar !== undefined) lane.bars = [bar];
     }
-    const reply: LanesReply = { lanes, left_out: Math.max(0, family.length - MOST_LANES) };
+    const reply: LanesReply = { lanes, left_out: Math.max(0, family.length - MAX_LANES) };
     return context.json(reply);
   });
 }

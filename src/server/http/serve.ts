@@ -18,7 +18,7 @@ const HANDSHAKE_MS = 10_000;
 const OLDEST_TLS = "TLSv1.2";
 const REQUEST_MS = 30_000;
 /** Minimum average speed of a request body, in bytes per millisecond. */
-const SLOWEST_BODY = 16;
+const MIN_BODY_SPEED = 16;
 
 interface ListenOptions {
   host: string;
@@ -90,7 +90,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Daem
         // The request is complete. `end` is only emitted when the body is read, which does not happen for GET.
         if (incoming.complete) return;
         // Uses the received bytes, not the announced length, so that an attacker has to send a long body.
-        const may_take = request_ms + (incoming.socket.bytesRead - before) / SLOWEST_BODY;
+        const may_take = request_ms + (incoming.socket.bytesRead - before) / MIN_BODY_SPEED;
         if (performance.now() - begun_at < may_take) {
           timer.refresh();
           return;

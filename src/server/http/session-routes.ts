@@ -79,8 +79,8 @@ async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise
     const missing = found.index;
     transcript = await loadParts(open, missing, missing + 1);
     // A reader that resumes may return a part less (see `loadPieces`).
-    const isThere = transcript.parts.at(missing) !== undefined;
-    found = findError(transcript, isThere ? missing : missing + by, by);
+    const isLoaded = transcript.parts.at(missing) !== undefined;
+    found = findError(transcript, isLoaded ? missing : missing + by, by);
   }
   return found?.index;
 }

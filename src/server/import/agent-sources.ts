@@ -33,7 +33,7 @@ export interface AgentSourcesOptions {
   list: Pick<SessionList, "mark" | "publish">;
   failures: Pick<ReadFailures, "byPath" | "clear">;
   watch: Pick<SessionWatch, "errors" | "files" | "scanned_at" | "rescan" | "setHot">;
-  record_logs: Pick<RecordLogs, "troubles" | "rescan">;
+  record_logs: Pick<RecordLogs, "errors" | "rescan">;
   isClosed(): boolean;
   cancelRead(entry: SessionFile): void;
   enqueueBackfill(entry: SessionFile): void;
@@ -79,7 +79,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   }
 
   function problemsOf(folders: readonly string[], own: readonly SessionFile[]): AgentSource["problems"] {
-    const unread = [...watch.errors, ...record_logs.troubles]
+    const unread = [...watch.errors, ...record_logs.errors]
       .filter(([path]) => folders.some((folder) => isWithin(folder, path)))
       .map(([path, why]) => [path, unreadNotice(path, why)] as const);
     const failed = own.flatMap(({ path }) => {
@@ -97,15 +97,15 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     const is_on = !off.has(format.id);
     const folders = foldersOf(format, own);
     const problems = is_on ? problemsOf(folders, own) : [];
-    const looks = await Promise.all(folders.map(lookAt));
-    for (const { path, why } of looks)
+    const descriptions = await Promise.all(folders.map(describeFolder));
+    for (const { path, why } of descriptions)
       if (is_on && why !== undefined && !problems.some((problem) => problem.path === path))
         problems.push(problemOf(path, unreadNotice(path, why)));
     return {
       agent: format.id,
       name: format.name,
       is_on,
-      folders: looks.map(({ path, exists }) => ({ path, exists })),
+      folders: descriptions.map(({ path, exists }) => ({ path, exists })),
       sessions,
       ...(is_on && watch.scanned_at !== undefined && { read_at: watch.scanned_at }),
       problems,
@@ -137,7 +137,7 @@ const problemOf = (path: string, { text, remedy }: Notice): AgentSource["problem
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
 
 /** Whether the path exists, and why it cannot be read. */
-async function lookAt(path: string): Promise<{ path: string; exists: boolean; why?: string }> {
+async function describeFolder(path: string): Promise<{ path: string; exists: boolean; why?: string }> {
   try {
     await readdir(path);
     return { path, exists: true };

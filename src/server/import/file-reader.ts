@@ -185,7 +185,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const current = entry.reading;
     const huge =
       background_index !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
-    const onward = !folded && canContinue(entry, folding, huge);
+    const continues = !folded && canContinue(entry, folding, huge);
     if (huge && !entry.identity) {
       background_index.begin(entry);
       if (!folding) return;
@@ -202,16 +202,16 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       known_before: entry.done,
     };
     const known = current?.identity ?? entry.identity ?? entry.partial_identity;
-    const tail = huge && !onward ? await tailStart(entry, archive, options.segments) : undefined;
+    const tail = huge && !continues ? await tailStart(entry, archive, options.segments) : undefined;
     const from =
       tail?.checkpoint?.byte ??
       tail?.byte ??
-      (huge || onward || folding ? undefined : await growthStart(entry, look_back, isOver));
+      (huge || continues || folding ? undefined : await growthStart(entry, look_back, isOver));
     const result = await followFile({
       path: entry.path,
       ...(known && { known }),
       ...(from !== undefined && { from }),
-      onward,
+      continues,
       begin(replaced) {
         work.from_start = true;
         work.reading = readingOf(

@@ -21,7 +21,7 @@ export function importStatus({
   failures: ReadFailures;
   archive: Pick<ArchiveWriter<SessionFile>, "notices">;
   watch: Pick<SessionWatch, "errors" | "exists">;
-  record_logs: Pick<RecordLogs, "owns" | "troubles">;
+  record_logs: Pick<RecordLogs, "owns" | "errors">;
   roots: readonly WatchRoot[];
   isOff(entry: SessionFile): boolean;
   /** Whether all files were found, and none waits to be read. */
@@ -41,8 +41,8 @@ export function importStatus({
     index: { ...index, done: isIdle },
     notices: [
       ...archive.notices,
-      ...[...watch.errors, ...record_logs.troubles]
-        .filter(([path]) => !record_logs.owns(path) || record_logs.troubles.has(path))
+      ...[...watch.errors, ...record_logs.errors]
+        .filter(([path]) => !record_logs.owns(path) || record_logs.errors.has(path))
         .slice(0, MAX_NOTICES)
         .map(([path, why]) => unreadNotice(path, why)),
       ...failures.notices,

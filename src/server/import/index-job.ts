@@ -71,7 +71,7 @@ export async function runIndexJob({
     path: job.path,
     ...(job.known && { known: job.known }),
     ...(resumed && { from: resumed.window.from }),
-    onward: false,
+    continues: false,
     begin(replaced) {
       if (!replaced) return;
       send({ type: "replaced", number });

@@ -115,7 +115,7 @@ export function createIndexer(report: (report: IndexReport) => void = () => {}):
   let paused = false;
 
   /** The thread with the smallest load. Starts another thread while all have a large load. */
-  function idlest(): Thread {
+  function leastLoaded(): Thread {
     const [least] = [...threads].sort((one, other) => one.load() - other.load());
     if (least && (least.load() < LOAD_PER_THREAD_BYTES || threads.size >= most)) return least;
     const started = startThread(report, () => threads.delete(started));
@@ -125,8 +125,8 @@ export function createIndexer(report: (report: IndexReport) => void = () => {}):
   }
 
   return {
-    index: (job, handlers) => idlest().index(job, handlers),
-    write: (target, update) => idlest().write(target, update),
+    index: (job, handlers) => leastLoaded().index(job, handlers),
+    write: (target, update) => leastLoaded().write(target, update),
     pause() {
       paused = true;
       for (const thread of threads) thread.pause();

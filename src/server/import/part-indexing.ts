@@ -36,7 +36,7 @@ export function createPartIndexing(options: {
   const { state, indexer } = options;
   const queue = new Set<SessionFile>();
   /** The earliest time at which a file is indexed again. */
-  const rests = new WeakMap<SessionFile, number>();
+  const indexAfter = new WeakMap<SessionFile, number>();
   let working = false;
 
   state?.onRebuild(() => {
@@ -91,7 +91,7 @@ export function createPartIndexing(options: {
     } catch {
       // Read errors are reported when the row is read.
     }
-    rests.set(entry, performance.now() + Math.max(PAUSE_MS, PAUSE_FACTOR * duration));
+    indexAfter.set(entry, performance.now() + Math.max(PAUSE_MS, PAUSE_FACTOR * duration));
   }
 
   return {
@@ -103,7 +103,7 @@ export function createPartIndexing(options: {
       try {
         for (const entry of queue) {
           if (options.isClosed()) return;
-          if (options.isOff(entry) || (rests.get(entry) ?? 0) > performance.now()) continue;
+          if (options.isOff(entry) || (indexAfter.get(entry) ?? 0) > performance.now()) continue;
           queue.delete(entry);
           // Recent writes may not be on disk yet.
           if (!isIndexed(entry) && !entry.gone) await index(entry);

@@ -62,8 +62,8 @@ export function createProcessStates(options: {
   function processOf(state: IndexedSession): RunningProcess | undefined {
     const name = registeredName(state);
     if (name === undefined) return undefined;
-    const told = options.terminals?.stateOf(name);
-    return (told?.by === "hook" ? withRecords(told, state) : told) ?? processes.get(name);
+    const reported = options.terminals?.stateOf(name);
+    return (reported?.by === "hook" ? withRecords(reported, state) : reported) ?? processes.get(name);
   }
 
   function wasStopped(state: IndexedSession): boolean {
@@ -114,11 +114,14 @@ export function createProcessStates(options: {
  * The state that hooks reported, unless the records contradict it: agents have no hook for a stop or for an answer in the
  * terminal. `undefined`: use the state from the records.
  */
-function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): RunningProcess | undefined {
-  const { waiting, since = 0, ...rest } = told;
+function withRecords(
+  reported: RunningProcess,
+  { entry, summary }: IndexedSession,
+): RunningProcess | undefined {
+  const { waiting, since = 0, ...rest } = reported;
   const is_over = summary.status !== "running" && summary.last_activity_at >= since;
-  if (told.busy && is_over) return undefined;
+  if (reported.busy && is_over) return undefined;
   const { terminal: _, ...resumed } = rest;
   if (waiting && modifiedAt(entry) > since) return { ...resumed, since };
-  return told;
+  return reported;
 }

@@ -22,7 +22,7 @@ export type FromSearchWorker =
   | { type: "failed"; number: number; message: string; broken: boolean };
 
 /** Maximum duration of a search, in milliseconds, because a regular expression may never end. */
-const LONGEST_MS = 10_000;
+const MAX_SEARCH_MS = 10_000;
 /** Idle time after which the thread ends, in milliseconds. */
 const IDLE_MS = 120_000;
 
@@ -115,7 +115,7 @@ export function createSearchThread(state: IndexState): SearchThread {
     clearTimeout(idle_timer);
     const number = next++;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => end(thread, new SearchTimeout()), LONGEST_MS);
+      const timer = setTimeout(() => end(thread, new SearchTimeout()), MAX_SEARCH_MS);
       waiting.set(number, { resolve, reject, timer });
       thread.postMessage({ number, path: state.path, ...question } satisfies ToSearchWorker);
     });

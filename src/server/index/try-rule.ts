@@ -24,10 +24,10 @@ type Hit = RuleTrialReply["hits"][number];
 /** Applies rules to past records. */
 export interface RuleTrial {
   /** Throws a `Refused` for an invalid rule. */
-  tryRule(rule: TriedRule): Promise<RuleTrialReply>;
+  tryRule(rule: TrialRule): Promise<RuleTrialReply>;
 }
 
-type TriedRule = Pick<RuleBody, "when" | "scope">;
+type TrialRule = Pick<RuleBody, "when" | "scope">;
 
 interface TrialOptions {
   thread: SearchThread;
@@ -40,7 +40,7 @@ interface TrialOptions {
 export function createRuleTrial(options: TrialOptions): RuleTrial {
   const { sessions } = options;
 
-  function find(rule: TriedRule): Promise<Found> | Found {
+  function find(rule: TrialRule): Promise<Found> | Found {
     const { when } = rule;
     switch (when.type) {
       case "event":
@@ -83,7 +83,7 @@ function listed(sessions: Sessions, source: string, session_id: string): Session
 
 async function ofEvents(
   { thread, sessions, skipped = () => [] }: TrialOptions,
-  rule: TriedRule,
+  rule: TrialRule,
 ): Promise<Found> {
   const { event } = parseRule(rule);
   const found = emptyFound();
@@ -115,7 +115,7 @@ async function ofEvents(
 
 async function ofPast(
   { thread, sessions }: TrialOptions,
-  rule: TriedRule,
+  rule: TrialRule,
   request: Parameters<SearchThread["past"]>[0],
   textOf: (length: number | undefined) => string | undefined,
 ): Promise<Found> {
@@ -130,7 +130,7 @@ async function ofPast(
 }
 
 /** Evaluates a rule that needs only rows, for all sessions. */
-function ofRows({ sessions, now }: TrialOptions, rule: TriedRule): Found {
+function ofRows({ sessions, now }: TrialOptions, rule: TrialRule): Found {
   const isInScope = scopeOf(rule);
   const found = emptyFound();
   for (const row of sessions.list()) {
@@ -143,8 +143,8 @@ function ofRows({ sessions, now }: TrialOptions, rule: TriedRule): Found {
 }
 
 /** Evaluates a rule about the usage of turns. The index does not have it, so the newest sessions are read again. */
-async function ofTurns(sessions: Sessions, rule: TriedRule): Promise<Found> {
-  const evaluator = createEvaluator({ ...TRIED, when: rule.when });
+async function ofTurns(sessions: Sessions, rule: TrialRule): Promise<Found> {
+  const evaluator = createEvaluator({ ...TRIAL_RULE, when: rule.when });
   const isInScope = scopeOf(rule);
   const until = performance.now() + BUDGET_MS;
   const rows = sessions.list().filter(isInScope);
@@ -188,10 +188,10 @@ interface Found {
 const emptyFound = (): Found => ({ hits: [], searched: 0, all: 0, is_more: false });
 
 /** Placeholders for a rule that is only tried. */
-const TRIED = { id: "00000000-0000-8000-8000-000000000000", name: "", is_on: true, changed_at: 0 };
+const TRIAL_RULE = { id: "00000000-0000-8000-8000-000000000000", name: "", is_on: true, changed_at: 0 };
 
-function scopeOf(rule: TriedRule): (row: SessionSummary) => boolean {
-  return createEvaluator({ ...TRIED, ...rule }).isInScope;
+function scopeOf(rule: TrialRule): (row: SessionSummary) => boolean {
+  return createEvaluator({ ...TRIAL_RULE, ...rule }).isInScope;
 }
 
 function hitOf(

@@ -22,7 +22,7 @@ export function createChangeLog(most: number): ChangeLog {
   const kept: LoggedChange[] = [];
   const last = new Map<string, LoggedChange>();
 
-  function bring(change: LoggedChange, id: string, row: SessionSummary | undefined): void {
+  function setRow(change: LoggedChange, id: string, row: SessionSummary | undefined): void {
     last.get(id)?.rows.delete(id);
     last.set(id, change);
     change.rows.set(id, row);
@@ -31,8 +31,8 @@ export function createChangeLog(most: number): ChangeLog {
   return {
     add({ seq, changed, removed }) {
       const change: LoggedChange = { seq, rows: new Map() };
-      for (const row of changed) bring(change, row.id, row);
-      for (const id of removed) bring(change, id, undefined);
+      for (const row of changed) setRow(change, row.id, row);
+      for (const id of removed) setRow(change, id, undefined);
       kept.push(change);
       if (kept.length <= most) return;
       for (const id of kept.shift()?.rows.keys() ?? []) last.delete(id);

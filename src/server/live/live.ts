@@ -249,7 +249,7 @@ export function createLive({
   }
 
   /** Checks that clients still answer, and sends them the positions of their channels. */
-  function beat(): void {
+  function checkClients(): void {
     for (const channel of channels.values()) channel.flush();
     const at = Date.now();
     for (const client of clients) {
@@ -269,7 +269,7 @@ export function createLive({
       notify(client, { type: "heartbeat", at, positions });
     }
   }
-  const heartbeat = setInterval(beat, heartbeat_ms);
+  const heartbeat = setInterval(checkClients, heartbeat_ms);
 
   return {
     get clients() {

@@ -229,7 +229,7 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
     problemOf: (model) => provider.load(model).then(() => undefined, messageOf),
     async create({ model = first }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
-      if (host.cwd === options.playground) await layOut(options.playground, scripts.get(model)?.files);
+      if (host.cwd === options.playground) await writeFiles(options.playground, scripts.get(model)?.files);
       const rules = [...(options.config.rules ?? [])];
       const { createLoopAgent } = await import("../../agent/loop.ts");
       return createLoopAgent({ host, provider, model, tools: await tools(), rules });
@@ -249,7 +249,7 @@ async function readRegularFile(path: string): Promise<string> {
 }
 
 /** Writes the files of a script in their initial state. */
-async function layOut(folder: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
+async function writeFiles(folder: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });

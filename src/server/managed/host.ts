@@ -125,8 +125,8 @@ export function createHost(options: HostOptions): Host {
         turns.beginQueued(prompt);
         return;
       }
-      const meant = { message_id, parts: prompt.parts };
-      recorder.setState({ queue: recorder.state.queue.map((each) => (each === prompt ? meant : each)) });
+      const released = { message_id, parts: prompt.parts };
+      recorder.setState({ queue: recorder.state.queue.map((each) => (each === prompt ? released : each)) });
       changed();
     },
     stop(turn_id) {

@@ -123,7 +123,7 @@ async function readLines(
     else reader.push(text);
   };
   try {
-    for await (const chunk of wholeOr(body, CUT_OFF)) {
+    for await (const chunk of bodyOrCutOff(body, CUT_OFF)) {
       await load();
       for (const text of cutter.push(decoder.decode(chunk, { stream: true }))) take(text);
       push.line = ended + 1;
@@ -143,7 +143,7 @@ async function readLines(
 }
 
 /** The chunks of a body. Throws `cut_off` if the sender closed the connection early. */
-async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): AsyncGenerator<Uint8Array> {
+async function* bodyOrCutOff(body: AsyncIterable<Uint8Array>, cut_off: Refused): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch {

@@ -30,7 +30,7 @@ interface ManagedSessionsOptions {
   /** Whether another source has a session with this id. If so, none is created here. */
   isInOtherSource?(id: string): boolean;
   /** What is known about sessions of external agents, by the agents' ids. Absent: nothing. */
-  knowSessions?(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
+  findSessions?(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
   /** Notices in addition to those of the commit queue. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
@@ -81,7 +81,7 @@ export async function createManagedSessions(options: ManagedSessionsOptions): Pr
       checks.writable();
       return available(agent);
     },
-    know: options.knowSessions ?? (async () => new Map()),
+    findSessions: options.findSessions ?? (async () => new Map()),
     async begin(session_id, { agent, id, cwd, title }, frames) {
       if (entries.has(session_id)) throw otherSession();
       checkNew(session_id);

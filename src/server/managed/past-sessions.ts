@@ -18,7 +18,7 @@ interface PastSessionsOptions {
   /** The agent with this id. Throws `Refused` if it cannot be used. */
   available(agent: string): AgentKind;
   /** What is known about sessions, by the agent's ids. */
-  know(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
+  findSessions(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
   /**
    * Creates a session with a history. Resolves once it is on disk, and rejects with `Refused` if it cannot be stored or its id is
    * taken.
@@ -43,7 +43,12 @@ export interface PastSessions {
   close(): void;
 }
 
-export function createPastSessions({ entries, available, know, begin }: PastSessionsOptions): PastSessions {
+export function createPastSessions({
+  entries,
+  available,
+  findSessions,
+  begin,
+}: PastSessionsOptions): PastSessions {
   const closing = new AbortController();
   /** Sessions that are being opened, by agent and id. */
   const opening = new Map<string, Promise<string>>();
@@ -68,7 +73,7 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
     body: OpenPastBody,
   ): Promise<string> {
     const { id, cwd, session_id } = body;
-    const { is_open, read_as } = (await know([id])).get(id) ?? {};
+    const { is_open, read_as } = (await findSessions([id])).get(id) ?? {};
     if (is_open || isOpenHere(id)) {
       throw new Refused(
         409,
@@ -77,7 +82,7 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
         "Close it there, then open it here.",
       );
     }
-    const frames = await asked(
+    const frames = await orGone(
       past.read({ id, cwd, session_id, is_inherited: read_as !== undefined }, closing.signal),
     );
     await begin(session_id, { ...body, agent }, frames);
@@ -87,8 +92,8 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
   return {
     async list(agent, options, signal) {
       const past = pastOf(agent);
-      const page = await asked(past.list(options, AbortSignal.any([signal, closing.signal])));
-      const known = await know(page.sessions.map(({ id }) => id));
+      const page = await orGone(past.list(options, AbortSignal.any([signal, closing.signal])));
+      const known = await findSessions(page.sessions.map(({ id }) => id));
       const sessions = page.sessions.map((session) => {
         const { id } = session;
         const opened_as = continuing(id, agent)?.id;
@@ -118,7 +123,7 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
   };
 }
 
-async function asked<Result>(answer: Promise<Result>): Promise<Result> {
+async function orGone<Result>(answer: Promise<Result>): Promise<Result> {
   try {
     return await answer;
   } catch (error) {

@@ -37,11 +37,11 @@ export function recoverInterrupted(options: {
       if (config.parent && parent) kept.get(parent)?.calls.add(config.parent.tool_call_id);
     }
   }
-  const worked_until = new Map<Recorder, number>();
+  const last_activity = new Map<Recorder, number>();
   for (const recorder of options.sessions) {
     for (const one of lineage(recorder, by_id)) {
-      const at = Math.max(worked_until.get(one) ?? 0, recorder.summary.last_activity_at);
-      worked_until.set(one, at);
+      const at = Math.max(last_activity.get(one) ?? 0, recorder.summary.last_activity_at);
+      last_activity.set(one, at);
     }
   }
   for (const recorder of options.sessions) {
@@ -49,7 +49,7 @@ export function recoverInterrupted(options: {
     const { transcript } = recorder.buffer;
     const turn_id = transcript.turns.at(transcript.turns.length - 1)?.id;
     // The session or its runs were active until then. The time without a daemon does not count as part of the turn.
-    const at = worked_until.get(recorder) ?? recorder.summary.last_activity_at;
+    const at = last_activity.get(recorder) ?? recorder.summary.last_activity_at;
     recorder.emit(
       ...finalizingFrames(transcript, {
         at,

@@ -32,7 +32,7 @@ export function addManagedRoutes(
   app: Hono,
   managed: ManagedSessions,
   cwd: string,
-  passphrase: { demand(unlock_token: string | undefined): void },
+  passphrase: { requireUnlocked(unlock_token: string | undefined): void },
 ): void {
   app.get("/api/agents", (context) => {
     const reply: AgentsReply = {
@@ -98,7 +98,7 @@ export function addManagedRoutes(
 
   app.post("/api/sessions/:id/requests/:request", async (context) => {
     const { unlock_token, ...given } = await readBody(context, answerBody);
-    passphrase.demand(unlock_token);
+    passphrase.requireUnlocked(unlock_token);
     return context.json(await managed.answer(context.req.param("id"), context.req.param("request"), given));
   });
 

@@ -67,8 +67,8 @@ export function sendAttentionMessages(options: AttentionMessagesOptions): { clos
       known.set(row.id, keysOf(reasons));
       for (const { key, alert } of reasons) {
         // The initial state of a session is not a change.
-        const isNews = before !== undefined || alert !== undefined || isWaiting(row);
-        if (isNews && before?.has(key) !== true) void sendLater(row.id, key);
+        const isRelevant = before !== undefined || alert !== undefined || isWaiting(row);
+        if (isRelevant && before?.has(key) !== true) void sendLater(row.id, key);
       }
     }
   });

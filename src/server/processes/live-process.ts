@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { uptime } from "node:os";
 
 /** Tolerance for a registry file that looks older than its process because the clock was adjusted. Milliseconds. */
-const CLOCK_SLACK = 60_000;
+const CLOCK_TOLERANCE_MS = 60_000;
 /** Unit in which Linux reports process start times on any machine, in milliseconds. */
 const TICK = 10;
 
@@ -40,7 +40,7 @@ async function isOlder(ticks: number | undefined, written: number): Promise<bool
         // because the clock may have been ahead when this process started, or the machine may have slept since.
         Math.min(performance.timeOrigin, Date.now() - performance.now()) +
         (ticks - Number(own.started)) * TICK;
-  return written > since - CLOCK_SLACK;
+  return written > since - CLOCK_TOLERANCE_MS;
 }
 
 /**

@@ -27,15 +27,15 @@ export function placedParts(transcript: Transcript, from: number, to: number): P
 }
 
 function withResults(transcript: Transcript, page: PlacedPart[], start: number, end: number): PlacedPart[] {
-  const elsewhere: PlacedPart[] = [];
+  const results: PlacedPart[] = [];
   for (const { part } of page) {
     if (part.type !== "tool_call" || part.result_index === undefined) continue;
     const index = part.result_index;
     if (index >= start && index < end) continue;
     const result = transcript.parts.at(index);
-    if (result) elsewhere.push({ index, part: truncatePart(result) });
+    if (result) results.push({ index, part: truncatePart(result) });
   }
-  return elsewhere.length > 0 ? [...page, ...elsewhere].sort((one, other) => one.index - other.index) : page;
+  return results.length > 0 ? [...page, ...results].sort((one, other) => one.index - other.index) : page;
 }
 
 /** The state of a session with its last parts: at most `PAGE_SIZE` parts and about a megabyte. */

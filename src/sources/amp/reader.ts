@@ -8,7 +8,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -39,7 +39,7 @@ function idOf(name: string): string {
  */
 export const ampReader = conversationReader<AmpState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(path)),
+    conversation: initialConversation(idOf(path)),
     named: false,
     last: -1,
     is_streaming: false,
@@ -69,7 +69,7 @@ function read(state: AmpState, record: SessionRecord): RecordResult {
   }
   if (value.type === "tool_result") {
     const conversation = new Conversation(state.conversation, record);
-    tellResult(conversation, value);
+    emitResult(conversation, value);
     return conversation.result();
   }
   if (key.startsWith("relationship:")) {
@@ -154,7 +154,7 @@ function readMessage(state: AmpState, conversation: Conversation, record: Sessio
       readAnswer(state, conversation, record);
       return;
     case "info":
-      for (const block of blocksIn(value.content)) tellInfo(conversation, block);
+      for (const block of blocksIn(value.content)) emitInfo(conversation, block);
       return;
     default:
       conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
@@ -166,7 +166,7 @@ function readUser(state: AmpState, conversation: Conversation, value: JsonObject
   const others = blocks.filter((block) => block.type === "summary");
   const parts = promptParts(blocks.filter((block) => block.type !== "summary").map(withMediaType));
   const files = [...asArray(value.discoveredGuidanceFiles), ...asArray(asObject(value.fileMentions)?.files)];
-  for (const block of others) tellInfo(conversation, block);
+  for (const block of others) emitInfo(conversation, block);
   const queued = conversation.awaitsModel;
   if (files.length > 0) {
     if (parts.length > 0 && !queued) conversation.beginTurn();
@@ -247,7 +247,7 @@ const STATUSES: Readonly<Record<string, { status: ToolStatus; outcome?: CallOutc
   "rejected-by-user": { status: "aborted", outcome: { kind: "refused", by: "person" } },
 };
 
-function tellResult(conversation: Conversation, block: JsonObject): void {
+function emitResult(conversation: Conversation, block: JsonObject): void {
   const run = asObject(block.run) ?? {};
   const known = own(STATUSES, asText(run.status));
   const { status, outcome } = known ?? { status: run.error === undefined ? "success" : "error" };
@@ -282,7 +282,7 @@ function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_co
 }
 
 /** Emits an info block: a command that the person ran, a summary, or a note. */
-function tellInfo(conversation: Conversation, block: JsonObject): void {
+function emitInfo(conversation: Conversation, block: JsonObject): void {
   switch (block.type) {
     case "text":
       conversation.marker("note", firstLine(asString(block.text) ?? "") || "Note", asString(block.text));

@@ -4,7 +4,7 @@ import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
@@ -54,7 +54,7 @@ const CONTEXT: Readonly<Record<string, string>> = {
  */
 export const antigravityReader = conversationReader<AntigravityState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(path)),
+    conversation: initialConversation(idOf(path)),
     begun: false,
     waiting: [],
     results: [],
@@ -113,15 +113,15 @@ function readPrompt(state: AntigravityState, conversation: Conversation, value: 
   if (model !== undefined) state.model = model;
   const source = asText(value.source);
   const isPerson = source === undefined || source.startsWith("USER");
-  const hasWords = own.trim() !== "";
+  const hasText = own.trim() !== "";
   if (injected.length > 0) {
-    if (hasWords) conversation.beginTurn();
+    if (hasText) conversation.beginTurn();
     conversation.context(
       "Context from Antigravity",
       injected.map((text) => ({ type: "text" as const, text })),
     );
   }
-  if (hasWords)
+  if (hasText)
     conversation.prompt([{ type: "text", text: own }], {
       queued: conversation.awaitsModel,
       ...(!isPerson && { origin: "agent" as const }),
@@ -180,13 +180,13 @@ function readAnswer(
   // Calls of the previous answer have their results, or will get none.
   const runsOn = state.waiting.filter((call) => call.step !== undefined);
   const raw = new RawJson(record);
-  const begun = calls.map((call, index) => tellCall(conversation, call, raw, index, record.key));
+  const begun = calls.map((call, index) => emitCall(conversation, call, raw, index, record.key));
   state.waiting = [...runsOn, ...begun].slice(-MAX_KEPT);
   conversation.endStep(value.status === "ERROR" ? { stop_reason: "error" } : {});
   return conversation.result();
 }
 
-function tellCall(
+function emitCall(
   conversation: Conversation,
   call: JsonObject,
   raw: RawJson,
@@ -227,7 +227,7 @@ function readOther(
     return conversation.result();
   }
   if (value.status === "RUNNING") return readRunning(state, conversation, value, call, step);
-  tellResult(state, conversation, value, call);
+  emitResult(state, conversation, value, call);
   if (call !== undefined && step !== undefined)
     state.results = [...state.results, { step, type: type.slice(0, MAX_NAME), call }].slice(-MAX_KEPT);
   return conversation.result();
@@ -270,7 +270,7 @@ function readRunning(
   return conversation.result();
 }
 
-function tellResult(
+function emitResult(
   state: AntigravityState,
   conversation: Conversation,
   value: JsonObject,
@@ -293,18 +293,18 @@ function tellResult(
 
 /** Reads an error: the result of a call, or the failure of the turn unless the agent continues. */
 function readError(state: AntigravityState, conversation: Conversation, value: JsonObject): RecordResult {
-  const words = asText(value.error) ?? textOf(value);
+  const text = asText(value.error) ?? textOf(value);
   const open = state.waiting.filter((call) => call.step === undefined);
-  if (open.length === 1 && /\btool call\b/i.test(words)) {
-    tellResult(state, conversation, value, open[0]?.id);
+  if (open.length === 1 && /\btool call\b/i.test(text)) {
+    emitResult(state, conversation, value, open[0]?.id);
     return conversation.result();
   }
   const code = asNumber(value.error_code);
   const content = textOf(value);
   const data = {
     ...(code !== undefined && { error_code: code }),
-    ...(content !== "" && content !== words && { content }),
+    ...(content !== "" && content !== text && { content }),
   };
-  conversation.error(words, Object.keys(data).length > 0 ? data : undefined);
+  conversation.error(text, Object.keys(data).length > 0 ? data : undefined);
   return conversation.result();
 }

@@ -94,7 +94,7 @@ export function payloadFor(tool_name: string, input: JsonObject): UiExtra | unde
 /** Adds arguments under the names that the shared cards read. */
 function withSharedNames(input: JsonObject): JsonObject {
   const shared: JsonObject = { ...input };
-  for (const [name, theirs] of SHARED) if (input[theirs] !== undefined) shared[name] = input[theirs];
+  for (const [name, foreign] of SHARED) if (input[foreign] !== undefined) shared[name] = input[foreign];
   return shared;
 }
 

@@ -5,7 +5,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 
 /** State of a trajectory between records. */
@@ -27,7 +27,7 @@ export const idOf = (name: string): string => uuidFrom("atif", name);
  * Embedded trajectories (1.7) are separate sessions, linked by the reference in the result of the call that started them.
  */
 export const atifReader = conversationReader<AtifState>({
-  initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false, calls: [] }),
+  initialState: ({ path }) => ({ conversation: initialConversation(idOf(path)), named: false, calls: [] }),
   read(state, record) {
     switch (record.key) {
       case "head":
@@ -120,17 +120,17 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
       break;
     }
     case "agent":
-      tellStep(state, conversation, record);
+      emitStep(state, conversation, record);
       break;
     default:
       conversation.unknown(value, `Step of ${asString(value.source) ?? "nobody"}`);
       return conversation.result();
   }
-  tellObservation(state, conversation, value.observation);
+  emitObservation(state, conversation, value.observation);
   return conversation.result({ kind: "hidden", rule: "empty step" });
 }
 
-function tellStep(state: AtifState, conversation: Conversation, record: SessionRecord): void {
+function emitStep(state: AtifState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   const raw = new RawJson(record);
   const model = asText(value.model_name) ?? state.model;
@@ -154,7 +154,7 @@ function tellStep(state: AtifState, conversation: Conversation, record: SessionR
   conversation.endStep({ usage });
 }
 
-function tellObservation(state: AtifState, conversation: Conversation, observation: unknown): void {
+function emitObservation(state: AtifState, conversation: Conversation, observation: unknown): void {
   for (const item of asArray(asObject(observation)?.results)) {
     const result = asObject(item) ?? {};
     const id = asText(result.source_call_id);

@@ -1,12 +1,12 @@
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstRecords, textOfHead } from "../conversation/head.ts";
 import { pointerOf } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { conversationTitle, isMessage, tellMessage } from "./reader.ts";
+import { conversationTitle, emitMessage, isMessage } from "./reader.ts";
 
 /** State of a message list between records. */
 interface ChatState {
@@ -21,7 +21,7 @@ interface ChatState {
  */
 const reader = conversationReader<ChatState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(uuidFrom("chat-messages", path)),
+    conversation: initialConversation(uuidFrom("chat-messages", path)),
     path,
     named: false,
   }),
@@ -44,13 +44,13 @@ function read(state: ChatState, record: SessionRecord): RecordResult {
     conversation.endTurn("completed");
     return conversation.result({ kind: "folded", into: "the end of its turn" });
   }
-  tellMessage(conversation, key, value, record);
+  emitMessage(conversation, key, value, record);
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
 /** Reads a line that is a complete conversation: a separate session. */
 function readLine(state: ChatState, record: SessionRecord, messages: readonly unknown[]): RecordResult {
-  const session = freshConversation(uuidFrom("chat-messages", `${state.path} ${record.key}`));
+  const session = initialConversation(uuidFrom("chat-messages", `${state.path} ${record.key}`));
   const title = conversationTitle(messages);
   const head = new Conversation(session, record);
   head.update({ agent: "chat-messages", ...(title !== undefined && { title }) });
@@ -60,7 +60,7 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
     const conversation = new Conversation(session, { key, place: record.place });
     const message = asObject(item);
     if (message === undefined) conversation.unknown(item, "An item that is no message");
-    else tellMessage(conversation, key, message, { text: JSON.stringify(message) });
+    else emitMessage(conversation, key, message, { text: JSON.stringify(message) });
     frames.push(...conversation.take());
   }
   const end = new Conversation(session, record);

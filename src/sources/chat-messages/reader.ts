@@ -37,7 +37,7 @@ export function isMessage(value: unknown): boolean {
  * Emits one message of the Chat Completions API or a similar one. `key` names the step of an answer; `written` has the
  * message's JSON as written.
  */
-export function tellMessage(
+export function emitMessage(
   conversation: Conversation,
   key: string,
   message: JsonObject,
@@ -76,7 +76,7 @@ export function tellMessage(
       return;
     }
     case "assistant":
-      tellAnswer(conversation, key, message, content, written);
+      emitAnswer(conversation, key, message, content, written);
       return;
     case "tool": {
       const id = asText(message.tool_call_id) ?? asText(message.id);
@@ -109,7 +109,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-function tellAnswer(
+function emitAnswer(
   conversation: Conversation,
   key: string,
   message: JsonObject,

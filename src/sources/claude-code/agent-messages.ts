@@ -56,11 +56,11 @@ function withoutTrailer(text: string): string {
 export function messageOf(element: WrapperElement): AgentMessage {
   const from =
     attribute(element, "teammate_id") ?? attribute(element, "from-name") ?? attribute(element, "from");
-  return { from: from ?? "another agent", text: inWords(element.body.trim()) };
+  return { from: from ?? "another agent", text: readableText(element.body.trim()) };
 }
 
 /** The readable fields of a message between programs: `{"type":"idle_notification",…}`. */
-const WORDS = [
+const TEXT_FIELDS = [
   "subject",
   "description",
   "result",
@@ -73,11 +73,11 @@ const WORDS = [
   "failureReason",
 ];
 
-function inWords(body: string): string {
-  const told = body.startsWith("{") ? parseObject(body) : undefined;
-  const type = asText(told?.type);
-  if (told === undefined || type === undefined) return body;
-  const said = WORDS.flatMap((key) => asText(told[key]) ?? []);
+function readableText(body: string): string {
+  const fields = body.startsWith("{") ? parseObject(body) : undefined;
+  const type = asText(fields?.type);
+  if (fields === undefined || type === undefined) return body;
+  const texts = TEXT_FIELDS.flatMap((key) => asText(fields[key]) ?? []);
   const name = type.replaceAll("_", " ");
-  return said.length === 0 ? name : `${name}: ${said.join("\n\n")}`;
+  return texts.length === 0 ? name : `${name}: ${texts.join("\n\n")}`;
 }

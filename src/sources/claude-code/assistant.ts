@@ -1,10 +1,10 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
-import { errorWords } from "../error-words.ts";
+import { splitErrorText } from "../error-text.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { startOf } from "./background.ts";
-import { type Block, continues, isEqual, type Words, wasOf, wordsOf } from "./blocks.ts";
+import { type Block, type BlockContent, contentOf, continues, isEqual, wasOf } from "./blocks.ts";
 import { type Call, inputOf, setInput } from "./call-table.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
 import { isDamaged, readDamaged } from "./damaged.ts";
@@ -61,16 +61,16 @@ export function readAssistant(session: Session, line: Line): Disposition {
   let unknown = 0;
   let folded = 0;
   /** Number of texts and thoughts so far: the next one's index in the step. */
-  let said = 0;
+  let textCount = 0;
   blocks.forEach((block, index) => {
     switch (block.type) {
       case "text":
       case "thinking":
       case "redacted_thinking":
         if (isBlank(block)) return;
-        if (readBlock(session, line, step, block, said, isCopy)) shown += 1;
+        if (readBlock(session, line, step, block, textCount, isCopy)) shown += 1;
         else folded += 1;
-        said += 1;
+        textCount += 1;
         return;
       case "tool_use":
       case "server_tool_use":
@@ -116,7 +116,7 @@ function isBlank(block: JsonObject): boolean {
 }
 
 function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
-  const { message, answer } = errorWords(textOf(blocks).trim() || "API error");
+  const { message, answer } = splitErrorText(textOf(blocks).trim() || "API error");
   session.endStep(line);
   session.turnFailed = true;
   const data: JsonObject = {};
@@ -152,15 +152,15 @@ function readBlock(
   const isNext =
     line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
   const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
-  const words = wordsOf(kind, text, signature, toldAt);
-  const earlier = earlierBlock(step, words, last, index, isCopy);
+  const content = contentOf(kind, text, signature, toldAt);
+  const earlier = earlierBlock(step, content, last, index, isCopy);
   if (earlier !== undefined) {
     earlier.toldAt = toldAt;
     if (earlier === step.blocks.last) step.lastToldIn = line.uuid;
-    const isSigned = words.signature !== undefined && words.signature !== earlier.signature;
+    const isSigned = content.signature !== undefined && content.signature !== earlier.signature;
     // An earlier, shorter value of the block changes nothing.
     if (text.length > earlier.length || (text.length === earlier.length && isSigned)) {
-      step.blocks.change(earlier, words);
+      step.blocks.change(earlier, content);
       session.push(line, {
         type: "message.part_end",
         part_id: earlier.part_id,
@@ -185,7 +185,7 @@ function readBlock(
     ...(signature !== undefined && { signature }),
     ...(hidden !== undefined && { hidden }),
   });
-  step.blocks.add(words, part_id);
+  step.blocks.add(content, part_id);
   step.lastIsBlock = true;
   step.lastToldIn = line.uuid;
   return true;
@@ -198,24 +198,24 @@ function readBlock(
  */
 function earlierBlock(
   step: Step,
-  words: Words,
+  content: BlockContent,
   last: Block | undefined,
   index: number,
   isCopy: boolean,
 ): Block | undefined {
-  const { kind, text, toldAt } = words;
+  const { kind, text, toldAt } = content;
   const aligned = isCopy ? step.blocks.at(index) : undefined;
-  const isFree = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
-  const likely = isCopy ? aligned : last;
-  if (likely !== undefined && isFree(likely) && isEqual(likely, words)) return likely;
-  const equal = isCopy ? step.blocks.equalTo(words) : undefined;
+  const isCandidate = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
+  const candidate = isCopy ? aligned : last;
+  if (candidate !== undefined && isCandidate(candidate) && isEqual(candidate, content)) return candidate;
+  const equal = isCopy ? step.blocks.equalTo(content) : undefined;
   if (equal !== undefined || text === "") return equal;
   return [last, aligned].find(
     (block) =>
       block !== undefined &&
-      isFree(block) &&
+      isCandidate(block) &&
       block.length > 0 &&
-      (continues(text, block) || (isCopy && wasOf(words, block))),
+      (continues(text, block) || (isCopy && wasOf(content, block))),
   );
 }
 
@@ -239,7 +239,7 @@ function readCall(
   // Some providers restart their call ids, or reuse an id. The id then names another call, unless the line repeats the first
   // one. A call of the same message may have been shown before its arguments were complete. Without a request id the provider
   // may be one of these.
-  const goesOn =
+  const isSameCall =
     known?.arguments_json === "{}" ||
     (known?.tool_name === tool_name &&
       asText(named) !== undefined &&
@@ -250,7 +250,7 @@ function readCall(
     known !== undefined &&
     (known.message_id !== step.message_id
       ? known.result !== undefined || isOther || !session.isOfThisTurn(known)
-      : !isCopy && !session.mayBeReplay(line) && (known.result !== undefined || (isOther && !goesOn)));
+      : !isCopy && !session.mayBeReplay(line) && (known.result !== undefined || (isOther && !isSameCall)));
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {
@@ -313,13 +313,14 @@ function readServerResult(session: Session, line: Line, call_id: string, block: 
   const is_error = failure !== undefined || block.is_error === true;
   const hits = searchHits(content);
   // MCP results have the same shape as other tool results.
-  const said = block.type === "mcp_tool_result" ? resultContent(content) : { output_text: "", parts: [] };
+  const blockResult =
+    block.type === "mcp_tool_result" ? resultContent(content) : { output_text: "", parts: [] };
   const output_text =
     failure ??
     asString(content) ??
     asString(asObject(content)?.text) ??
-    (said.output_text !== "" || said.parts.length > 0
-      ? said.output_text
+    (blockResult.output_text !== "" || blockResult.parts.length > 0
+      ? blockResult.output_text
       : hits.length > 0
         ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
         : JSON.stringify(content ?? ""));
@@ -337,7 +338,7 @@ function readServerResult(session: Session, line: Line, call_id: string, block: 
       is_error,
       status: is_error ? "error" : "success",
       output_text,
-      parts: said.parts,
+      parts: blockResult.parts,
       ...(block.type === "web_search_tool_result" &&
         hits.length > 0 && { ui_extra: { type: "web_search", query, results: hits } }),
       ...session.recordPart(line),
@@ -394,7 +395,7 @@ export function noteUsage(
       ...(reasoning > 0 && { reasoning }),
     };
   }
-  session.tellEnd(line, step);
+  session.emitEndIfDone(line, step);
 }
 
 export function usageOf(message: JsonObject): Usage | undefined {

@@ -155,11 +155,11 @@ function readGoal(session: Session, line: Line, attachment: JsonObject): Disposi
 
 /** Reads an unknown type of a later version: its text for the model can still be shown. */
 function readOther(session: Session, line: Line, attachment: JsonObject, type: string): Disposition {
-  const said = type === "" ? "" : textOf(attachment) || renderedOf(line) || fieldsOf(attachment);
-  if (said !== "") {
+  const text = type === "" ? "" : textOf(attachment) || renderedOf(line) || fieldsOf(attachment);
+  if (text !== "") {
     const name = firstLine(type.replaceAll("_", " "));
-    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${firstLine(said)}`;
-    session.marker(line, "context", title, said, attachment);
+    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${firstLine(text)}`;
+    session.marker(line, "context", title, text, attachment);
     return SHOWN;
   }
   session.push(line, {

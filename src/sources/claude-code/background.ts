@@ -43,7 +43,7 @@ const NOT_RECORDED = /didn't finish before the previous session ended/i;
 
 /** Ends the matching call, if any. If the end is recorded again, the last record wins. */
 export function endBackground(session: Session, line: Line, end: RunEnd): void {
-  const call = meantBy(session, end);
+  const call = callOf(session, end);
   if (call === undefined) return;
   const outcome = outcomeOf(end);
   const failed = end.status === "failed" || end.status === "error";
@@ -54,11 +54,11 @@ export function endBackground(session: Session, line: Line, end: RunEnd): void {
     output_text:
       (failed ? [end.summary, end.result ?? ""].filter(Boolean).join("\n\n") : (end.result ?? end.summary)) ||
       call.launched,
-    said: end.status,
+    run_status: end.status,
   });
 }
 
-function meantBy({ background }: Session, end: RunEnd): BackgroundCall | undefined {
+function callOf({ background }: Session, end: RunEnd): BackgroundCall | undefined {
   const { tool_call_id, key, summary } = end;
   const named = tool_call_id === undefined ? undefined : backgroundCall(background, tool_call_id);
   if (named !== undefined) return named;
@@ -96,7 +96,7 @@ export function leaveBackground(session: Session, line: Line): void {
       status: "aborted",
       outcome: { kind: "unknown", reason: "This file does not say how the run ended" },
       output_text: call.launched,
-      said: undefined,
+      run_status: undefined,
     });
   }
 }
@@ -120,16 +120,18 @@ function emitEnd(
     status: "success" | "error" | "aborted";
     outcome: CallOutcome | undefined;
     output_text: string;
-    said: string | undefined;
+    run_status: string | undefined;
   },
 ): void {
-  const { status, outcome, output_text, said } = end;
+  const { status, outcome, output_text, run_status } = end;
   const print = fingerprint(JSON.stringify([status, outcome, output_text]));
   if (call.emitted_end === print) return;
   call.emitted_end = print;
   const { ui_extra } = call;
   const end_extra =
-    ui_extra?.type === "sub_agent" && said !== undefined ? { ...ui_extra, status: said } : ui_extra;
+    ui_extra?.type === "sub_agent" && run_status !== undefined
+      ? { ...ui_extra, status: run_status }
+      : ui_extra;
   session.push(
     line,
     {

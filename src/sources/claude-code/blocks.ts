@@ -18,7 +18,7 @@ export interface Block {
 }
 
 /** The content of a block in a line. */
-export interface Words {
+export interface BlockContent {
   kind: Block["kind"];
   text: string;
   print: number;
@@ -26,12 +26,12 @@ export interface Words {
   toldAt: number;
 }
 
-export function wordsOf(
+export function contentOf(
   kind: Block["kind"],
   text: string,
   signature: string | undefined,
   toldAt: number,
-): Words {
+): BlockContent {
   const sign = signature === undefined ? undefined : fingerprint(signature);
   return { kind, text, print: fingerprint(text), signature: sign, toldAt };
 }
@@ -52,7 +52,7 @@ export class Blocks {
     return this.blocks[index - this.before];
   }
 
-  add({ kind, text, print, signature, toldAt }: Words, part_id: string): Block {
+  add({ kind, text, print, signature, toldAt }: BlockContent, part_id: string): Block {
     const block: Block = { kind, length: text.length, print, text: undefined, signature, part_id, toldAt };
     this.keepText(block, text);
     this.blocks.push(block);
@@ -65,7 +65,7 @@ export class Blocks {
   }
 
   /** Changes the content of a block. A line without a signature does not change the block's signature. */
-  change(block: Block, { text, print, signature }: Words): void {
+  change(block: Block, { text, print, signature }: BlockContent): void {
     if (block.length < text.length && block.length > 0) {
       const earlier = [...(block.earlier ?? [])];
       earlier.push([block.length, block.print]);
@@ -90,13 +90,13 @@ export class Blocks {
   }
 
   /** A block with the same content that this line has not matched yet. */
-  equalTo(words: Words): Block | undefined {
-    return this.blocks.find((block) => isEqual(block, words) && block.toldAt !== words.toldAt);
+  equalTo(content: BlockContent): Block | undefined {
+    return this.blocks.find((block) => isEqual(block, content) && block.toldAt !== content.toldAt);
   }
 }
 
 /** Whether a block has the same content. Thoughts without text are compared by signature. */
-export function isEqual(block: Block, { kind, text, print, signature }: Words): boolean {
+export function isEqual(block: Block, { kind, text, print, signature }: BlockContent): boolean {
   if (block.kind !== kind || block.length !== text.length || block.print !== print) return false;
   return text !== "" || block.signature === signature;
 }
@@ -107,7 +107,7 @@ export function continues(text: string, block: Block): boolean {
 }
 
 /** Whether a text is that of a block, an earlier value of it or, if the block's text is kept, its beginning. */
-export function wasOf({ text, print }: Words, block: Block): boolean {
+export function wasOf({ text, print }: BlockContent, block: Block): boolean {
   if (block.length === text.length && block.print === print) return true;
   if (block.text?.startsWith(text) === true) return true;
   return block.earlier?.some(([length, before]) => length === text.length && before === print) === true;

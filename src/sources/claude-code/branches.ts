@@ -100,16 +100,16 @@ export class Branches {
     const parents = new Map(this.prompts.map(({ uuid, above }) => [uuid, above]));
     const known = new Map<number, boolean>();
     const isBelow = (prompt: number | undefined): boolean => {
-      const walked: number[] = [];
+      const visited: number[] = [];
       let isDescendant: boolean | undefined = false;
       for (let at = prompt; at !== undefined; at = parents.get(at)) {
         isDescendant = prompts.has(at) || known.get(at);
         if (isDescendant !== undefined) break;
         // Malformed files may contain cycles.
         known.set(at, false);
-        walked.push(at);
+        visited.push(at);
       }
-      for (const at of walked) known.set(at, isDescendant === true);
+      for (const at of visited) known.set(at, isDescendant === true);
       return isDescendant === true;
     };
     const abandoned: BranchTurn[] = [];

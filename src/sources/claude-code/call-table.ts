@@ -83,9 +83,9 @@ export class CallTable {
   /** Adds a call. A call of another message with the same id no longer waits for its result. */
   add(named: string, call: Call): void {
     const before = this.calls.get(named);
-    const isBeside = before?.message_id === call.message_id && before.result === undefined;
-    if (before !== undefined && !isBeside) this.stopWaiting(before);
-    if (isBeside) {
+    const isParallel = before?.message_id === call.message_id && before.result === undefined;
+    if (before !== undefined && !isParallel) this.stopWaiting(before);
+    if (isParallel) {
       call.same_id = before.same_id ?? [before];
       call.same_id.push(call);
       if (call.same_id.length > MAX_CALLS_PER_ID) call.same_id.shift();

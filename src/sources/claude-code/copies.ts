@@ -35,7 +35,7 @@ export class Copies {
     const fork = value.forkedFrom;
     const from = asText(asObject(fork)?.sessionId) ?? asText(fork);
     const answered = asText(value.requestSessionId);
-    const isTold = from !== undefined || (answered !== undefined && !isOwn(answered));
+    const isMarkedCopy = from !== undefined || (answered !== undefined && !isOwn(answered));
     const hasTime = value.timestamp !== undefined;
     const isOlder =
       this.firstAsked !== undefined && hasTime && line.at < this.firstAsked && value.type !== "attachment";
@@ -43,7 +43,7 @@ export class Copies {
     const isAttached =
       this.state === "inside" && (value.type === "attachment" || value.type === "system") && !this.isFork;
     if (
-      isTold ||
+      isMarkedCopy ||
       isParents ||
       (isOlder && mayBeOlder(line)) ||
       (isAttached && hasTime && this.isBefore(line))

@@ -126,11 +126,11 @@ function retitle(file: OpenFile, line: Line, rank: number, title: string): void 
   const { state } = file;
   if (rank < state.titleRank) return;
   state.titleRank = rank;
-  tell(file, line, { title });
+  updateSession(file, line, { title });
 }
 
 /** Emits facts that may precede the conversation. A file without a conversation is not a session. */
-export function tell(file: OpenFile, line: Line, patch: SessionPatch): void {
+export function updateSession(file: OpenFile, line: Line, patch: SessionPatch): void {
   const { main, state } = file;
   if (main.begun) main.update(line, patch);
   else state.early = { ...state.early, ...patch };
@@ -141,7 +141,7 @@ export function readCost(file: OpenFile, line: Line): Disposition {
   const usd = asNumber(line.value.totalCostUSD);
   if (usd === undefined) return { kind: "hidden", rule: "bookkeeping: cost-state" };
   const partial = line.value.hasUnknownModelCost === true;
-  tell(file, line, { agent_cost: { usd, ...(partial && { partial }) } });
+  updateSession(file, line, { agent_cost: { usd, ...(partial && { partial }) } });
   return { kind: "folded", into: "the session's cost" };
 }
 
@@ -171,12 +171,12 @@ export function readPermissionMode(
 /** Reads a side file, which describes a run. */
 export function readSide(file: OpenFile, text: string): ReadRecord[] {
   const { main, state } = file;
-  const told = parseObject(text);
+  const fields = parseObject(text);
   // The file is incomplete and will be read again.
-  if (told === undefined || main.facts.run === undefined) return [];
+  if (fields === undefined || main.facts.run === undefined) return [];
   const meta = state.sideFacts;
   for (const name of SIDE_FACTS) {
-    const fact = told[name];
+    const fact = fields[name];
     if (fact !== undefined) meta[name] = asString(fact) ?? asNumber(fact) ?? null;
   }
   const call = asText(meta.toolUseId);
@@ -214,7 +214,7 @@ export function readSide(file: OpenFile, text: string): ReadRecord[] {
     inherited: false,
   };
   if (main.hidden !== undefined) return [];
-  tell(file, line, patch);
+  updateSession(file, line, patch);
   if (line.frames.length === 0) return [];
   return [
     {

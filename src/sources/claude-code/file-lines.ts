@@ -4,14 +4,14 @@ import { fingerprint } from "../fingerprint.ts";
 import { readAssistant } from "./assistant.ts";
 import { readAttachment } from "./attachments.ts";
 import { BOOKKEEPING } from "./bookkeeping.ts";
-import { begin, readCost, readPermissionMode, readTitle, TITLES, tell } from "./file-facts.ts";
+import { begin, readCost, readPermissionMode, readTitle, TITLES, updateSession } from "./file-facts.ts";
 import { asSessionId } from "./file-state.ts";
-import { answersInherited, ruleAgainst, sessionOf } from "./inline-runs.ts";
+import { answersInherited, hidingRuleOf, sessionOf } from "./inline-runs.ts";
 import { readSystem } from "./notices.ts";
 import type { OpenFile } from "./open-file.ts";
 import { readProgress } from "./progress.ts";
 import type { Line, Session } from "./session-types.ts";
-import { readUser, tellsInterrupt } from "./user.ts";
+import { isInterrupt, readUser } from "./user.ts";
 
 /** Reads a line into frames, by its type. */
 export function readLine(file: OpenFile, line: Line): Disposition {
@@ -43,7 +43,7 @@ export function readLine(file: OpenFile, line: Line): Disposition {
     recordParent(file, session, line);
     if (isRepeated(file, line, uuid, type)) return { kind: "folded", into: "the same line before it" };
   }
-  const rule = ruleAgainst(session, line, type);
+  const rule = hidingRuleOf(session, line, type);
   if (rule !== undefined) return { kind: "hidden", rule };
   const inherited = session === main && state.copies.has(line, file.isOwn);
   // The parent's file shows the run's initial context.
@@ -52,8 +52,8 @@ export function readLine(file: OpenFile, line: Line): Disposition {
   line.inherited = inherited;
   if (!inherited && state.copies.end()) noteEndOfCopy(file, session, line);
   begin(file, session, line);
-  if (session === main && type === "assistant") state.stream.bring(main, line);
-  if (session === main && type === "user" && state.stream.isOpen && tellsInterrupt(line))
+  if (session === main && type === "assistant") state.stream.readComplete(main, line);
+  if (session === main && type === "user" && state.stream.isOpen && isInterrupt(line))
     state.stream.showCutOff(main, line);
   const mode =
     session === main && type === "user"
@@ -103,7 +103,7 @@ function readRelocated(file: OpenFile, line: Line): Disposition {
   const cwd = asText(line.value.relocatedCwd);
   if (cwd !== undefined) {
     file.main.located = true;
-    tell(file, line, { cwd });
+    updateSession(file, line, { cwd });
   }
   return { kind: "folded", into: "the session's folder" };
 }
@@ -125,7 +125,7 @@ function readResult(file: OpenFile, line: Line): Disposition {
     return { kind: "hidden", rule: "bookkeeping: result" };
   file.state.stream.showCutOff(main, line);
   const usd = asNumber(value.total_cost_usd);
-  if (usd !== undefined) tell(file, line, { agent_cost: { usd } });
+  if (usd !== undefined) updateSession(file, line, { agent_cost: { usd } });
   if (value.is_error === true) {
     const message = asText(value.result) ?? asText(value.subtype) ?? "The run failed";
     main.push(line, { type: "error", part_id: main.recordPart(line).part_id, message });

@@ -89,10 +89,10 @@ export function closeFile(file: OpenFile, stopped = false): ReadRecord | undefin
   return atEnd(file, (session, line) => {
     if (session === main) file.state.stream.showCutOff(main, line);
     const yielded = session.hasYielded() && session.openCalls() === 0;
-    const gaveBack = yielded || session.isAnswered() || !session.hasPrompt();
+    const hasYielded = yielded || session.isAnswered() || !session.hasPrompt();
     const status =
-      session.turnFailed || !(gaveBack || stopped) ? "failed" : gaveBack ? "completed" : "interrupted";
-    session.tellFired(line);
+      session.turnFailed || !(hasYielded || stopped) ? "failed" : hasYielded ? "completed" : "interrupted";
+    session.addTimerNote(line);
     session.loseQueued(line, true);
     leaveBackground(session, line);
     session.endStep(line);

@@ -22,11 +22,11 @@ export function framedTask(text: string): FramedTask | undefined {
   const around: string[] = [];
   for (let found = SECTION.exec(rest); found !== null && found[0] !== ""; found = SECTION.exec(rest)) {
     const [whole, body = ""] = found;
-    const words = body.replace(/^ {2}/gm, "").trim();
+    const content = body.replace(/^ {2}/gm, "").trim();
     around.push(whole.slice(0, whole.length - body.length).trim());
     // A section before the task quotes the person's request.
     if (task !== "") around.push(task);
-    task = words;
+    task = content;
     rest = rest.slice(whole.length);
   }
   if (rest.trim() !== "") {

@@ -3,13 +3,13 @@ import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { textOf } from "./attachment-text.ts";
-import { tellBlockedStop } from "./injected.ts";
+import { addBlockedStop } from "./injected.ts";
 import type { Line, Session } from "./session-types.ts";
 import { stripAnsi } from "./wrappers.ts";
 
 const SHOWN: Disposition = { kind: "shown" };
 
-const HOOK_DID = {
+const HOOK_RESULT = {
   hook_blocking_error: "blocked this",
   hook_cancelled: "was cancelled",
   hook_error_during_execution: "failed",
@@ -19,8 +19,8 @@ const HOOK_DID = {
 
 /** Reads the output of a hook. */
 export function readHookOutput(session: Session, line: Line, attachment: JsonObject): Disposition {
-  const said = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
-  const content = stripAnsi(said);
+  const text = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
+  const content = stripAnsi(text);
   const name = hookName(attachment) ?? "Hook";
   const json = content.startsWith("{") ? parseObject(content) : undefined;
   if (json !== undefined) return readHookJson(session, line, attachment, name, json, content);
@@ -47,9 +47,9 @@ export function readHookMessage(session: Session, line: Line, attachment: JsonOb
   const content = stripAnsi(textOf(attachment.content));
   if (content === "") return { kind: "hidden", rule: "hook without output" };
   const name = hookName(attachment) ?? "Hook";
-  const isTold = session.hookSaid === `${name}: ${content}`;
+  const isRepeat = session.hookSaid === `${name}: ${content}`;
   session.hookSaid = undefined;
-  if (isTold) return { kind: "folded", into: "what its hook said" };
+  if (isRepeat) return { kind: "folded", into: "what its hook said" };
   session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
   return SHOWN;
 }
@@ -59,21 +59,21 @@ export function readHookFailure(
   session: Session,
   line: Line,
   attachment: JsonObject,
-  type: keyof typeof HOOK_DID,
+  type: keyof typeof HOOK_RESULT,
 ): Disposition {
-  const said =
+  const text =
     asText(asObject(attachment.blockingError)?.blockingError) ??
     asText(attachment.stderr) ??
     asText(attachment.stdout) ??
     asText(attachment.message) ??
     textOf(attachment.content);
   if (type === "hook_blocking_error" && /^(?:Subagent)?Stop$/.test(asText(attachment.hookEvent) ?? "")) {
-    return tellBlockedStop(session, line, stripAnsi(said).trim())
+    return addBlockedStop(session, line, stripAnsi(text).trim())
       ? SHOWN
       : { kind: "folded", into: "what the stop hook said" };
   }
-  const title = `${hookName(attachment) ?? "A hook"} ${HOOK_DID[type]}${said === "" ? "" : `: ${firstLine(stripAnsi(said))}`}`;
-  session.marker(line, "hook", title, stripAnsi(said), attachment);
+  const title = `${hookName(attachment) ?? "A hook"} ${HOOK_RESULT[type]}${text === "" ? "" : `: ${firstLine(stripAnsi(text))}`}`;
+  session.marker(line, "hook", title, stripAnsi(text), attachment);
   return SHOWN;
 }
 
@@ -86,14 +86,19 @@ function readHookJson(
   json: JsonObject,
   content: string,
 ): Disposition {
-  const { continue: _, suppressOutput: __, hookSpecificOutput, ...told } = json;
+  const { continue: _, suppressOutput: __, hookSpecificOutput, ...fields } = json;
   const { hookEventName: ___, additionalContext, ...specific } = asObject(hookSpecificOutput) ?? {};
-  const said = [told.systemMessage, told.reason, told.stopReason, specific.permissionDecisionReason];
-  const text = said.flatMap((words) => asText(words) ?? []).join("\n");
-  const message = asText(told.systemMessage);
+  const messages = [
+    fields.systemMessage,
+    fields.reason,
+    fields.stopReason,
+    specific.permissionDecisionReason,
+  ];
+  const text = messages.flatMap((item) => asText(item) ?? []).join("\n");
+  const message = asText(fields.systemMessage);
   session.hookSaid = message === undefined ? undefined : `${name}: ${stripAnsi(message).trim()}`;
   if (text !== "") session.marker(line, "hook", `${name}: ${firstLine(text)}`, text, attachment);
-  else if (Object.keys(told).length > 0 || Object.keys(specific).length > 0) {
+  else if (Object.keys(fields).length > 0 || Object.keys(specific).length > 0) {
     session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
   } else if (asText(additionalContext) !== undefined) {
     session.marker(line, "hook", `${name} added context`, undefined, attachment);

@@ -39,8 +39,8 @@ export function readInjected(
     const command = session.command;
     session.command = undefined;
     if (text.startsWith(STOP_FEEDBACK)) {
-      const said = text.slice(STOP_FEEDBACK.length).trim();
-      if (tellBlockedStop(session, line, said)) return { kind: "shown" };
+      const message = text.slice(STOP_FEEDBACK.length).trim();
+      if (addBlockedStop(session, line, message)) return { kind: "shown" };
       return { kind: "folded", into: "what the stop hook said" };
     }
     if (line.value.ownNote === true) {
@@ -73,20 +73,20 @@ export function readInjected(
 const STOP_FEEDBACK = "Stop hook feedback:";
 
 /** Notes once that a stop hook kept the agent from stopping. Returns whether it created a part. */
-export function tellBlockedStop(session: Session, line: Line, said: string): boolean {
+export function addBlockedStop(session: Session, line: Line, message: string): boolean {
   // One of the lines has the hook's command before its message.
   if (
-    session.blockedStop?.endsWith(said) === true ||
-    (session.blockedStop !== undefined && said.endsWith(session.blockedStop))
+    session.blockedStop?.endsWith(message) === true ||
+    (session.blockedStop !== undefined && message.endsWith(session.blockedStop))
   )
     return false;
-  session.blockedStop = said;
-  session.marker(line, "hook", `A stop hook kept the agent going: ${firstLine(said)}`, said);
+  session.blockedStop = message;
+  session.marker(line, "hook", `A stop hook kept the agent going: ${firstLine(message)}`, message);
   return true;
 }
 
 /** Fields of lines that the agent's program adds to a prompt or an answer. Such lines open no turn. */
-const COMPANIONS = ["sourceToolUseID", "ownNote", "hookText", "turnCompanion"];
+const COMPANION_FIELDS = ["sourceToolUseID", "ownNote", "hookText", "turnCompanion"];
 
 /**
  * Returns the author of an injected line that opens a turn: a line after a timer that fired, one that waited in the queue, or
@@ -94,7 +94,10 @@ const COMPANIONS = ["sourceToolUseID", "ownNote", "hookText", "turnCompanion"];
  */
 function timerOf(session: Session, line: Line, text: string): "schedule" | "program" | undefined {
   const { value } = line;
-  if (text.trim() === "" || COMPANIONS.some((name) => value[name] !== undefined && value[name] !== false))
+  if (
+    text.trim() === "" ||
+    COMPANION_FIELDS.some((name) => value[name] !== undefined && value[name] !== false)
+  )
     return undefined;
   const began = asText(value.turnOrigin);
   if (session.fired !== undefined || (began !== undefined && /sched|cron|loop|wake|timer/i.test(began)))

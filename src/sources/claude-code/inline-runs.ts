@@ -57,7 +57,7 @@ function openInline(
 }
 
 /** The rule that hides a whole session: an agent that the program starts for its own use. */
-export function ruleAgainst(session: Session, line: Line, type: string | undefined): string | undefined {
+export function hidingRuleOf(session: Session, line: Line, type: string | undefined): string | undefined {
   const known = session.hidden;
   if (known !== undefined || session.facts.run === undefined || session.begun) return known;
   if (type !== "user") return undefined;

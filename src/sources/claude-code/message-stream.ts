@@ -1,7 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { noteUsage, usageOf } from "./assistant.ts";
-import { type Block, wordsOf } from "./blocks.ts";
+import { type Block, contentOf } from "./blocks.ts";
 import { blocksOf } from "./content.ts";
 import { type KeptLine, keptLine, type Line, resumedLine, type Session, type Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
@@ -94,7 +94,7 @@ export class MessageStream {
     const type = asString(delta.type) ?? "";
     const { kind, field } = (Object.hasOwn(DELTAS, type) ? DELTAS[type] : undefined) ?? {};
     if (kind === undefined || field === undefined) return false;
-    const said = asString(delta[field]) ?? "";
+    const fragment = asString(delta[field]) ?? "";
     let block = this.blocks.find((each) => each.index === index && each.kind === kind);
     if (block === undefined) {
       // Its start may precede the first line that was read. A signature alone has no content.
@@ -102,8 +102,8 @@ export class MessageStream {
       block = { index, kind, text: "", signature: undefined, line: keptLine(line) };
       this.blocks.push(block);
     }
-    if (field === "signature") block.signature = (block.signature ?? "") + said;
-    else block.text += said;
+    if (field === "signature") block.signature = (block.signature ?? "") + fragment;
+    else block.text += fragment;
     return true;
   }
 
@@ -118,7 +118,7 @@ export class MessageStream {
   }
 
   /** Reads an `assistant` line. Its complete blocks no longer wait. Blocks of another message were cut off. */
-  bring(session: Session, line: Line): void {
+  readComplete(session: Session, line: Line): void {
     if (!this.isOpen) return;
     const message = asObject(line.value.message);
     const isSame = asText(message?.id) === this.id;
@@ -136,11 +136,11 @@ export class MessageStream {
     const alike = this.blocks.filter(({ kind }) => kind === type);
     const repeated = alike.find((block) => text.startsWith(block.text) && (isSame || block.text !== ""));
     // Lines follow the order of the blocks, so the first one matches even if its deltas differ.
-    const brought = repeated ?? (isSame ? alike[0] : undefined);
-    this.blocks = this.blocks.filter((block) => block !== brought);
+    const matching = repeated ?? (isSame ? alike[0] : undefined);
+    this.blocks = this.blocks.filter((block) => block !== matching);
     // The line then matches this block, wherever it is in its step.
-    if (brought?.shown !== undefined)
-      revise(session, line, brought.shown, text, asText(whole.signature) ?? brought.signature);
+    if (matching?.shown !== undefined)
+      revise(session, line, matching.shown, text, asText(whole.signature) ?? matching.signature);
   }
 
   /**
@@ -162,7 +162,7 @@ export class MessageStream {
       const part_id = session.stepPart(from, step);
       session.push(from, { type: "message.part_start", part_id, kind, message_id: step.message_id });
       session.push(from, { type: "message.part_end", part_id, text, ...(signature && { signature }) });
-      const block = step.blocks.add(wordsOf(kind, text, signature, from.place.byte), part_id);
+      const block = step.blocks.add(contentOf(kind, text, signature, from.place.byte), part_id);
       step.lastIsBlock = true;
       step.lastToldIn = from.uuid;
       step.isUnfinished = this.stop_reason === undefined;
@@ -179,10 +179,10 @@ function revise(
   text: string,
   signature: string | undefined,
 ): void {
-  const words = wordsOf(block.kind, text, signature, block.toldAt);
-  if (words.print === block.print && text.length === block.length && words.signature === block.signature)
+  const content = contentOf(block.kind, text, signature, block.toldAt);
+  if (content.print === block.print && text.length === block.length && content.signature === block.signature)
     return;
-  step.blocks.change(block, words);
+  step.blocks.change(block, content);
   const from: Line = { ...resumedLine(begun, line.frames), unplaced: true };
   const { part_id } = block;
   session.push(from, { type: "message.part_end", part_id, text, ...(signature && { signature }) });

@@ -3,7 +3,7 @@ import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { withdraw } from "./assistant.ts";
 import { endBackground } from "./background.ts";
-import { tellBlockedStop } from "./injected.ts";
+import { addBlockedStop } from "./injected.ts";
 import { keptLine, type Line, type Session } from "./session-types.ts";
 import { readCommand, readWrapped } from "./wrapped.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
@@ -76,7 +76,7 @@ export function readSystem(session: Session, line: Line): Disposition {
       session.marker(line, "note", "The user stopped all background agents", content, value);
       return SHOWN;
     case "scheduled_task_fire": {
-      session.tellFired(line);
+      session.addTimerNote(line);
       session.fired = {
         line: keptLine(line),
         title: `Scheduled: ${firstLine(content || "a timer fired")}`,
@@ -248,24 +248,30 @@ function readStopHooks(session: Session, line: Line): Disposition {
   const why = asText(value.stopReason);
   const failed = Array.isArray(value.failedHookErrorIndexes) ? value.failedHookErrorIndexes : undefined;
   // A hook that keeps the agent from stopping writes its reason to the field in which a failed hook writes its error.
-  const untold = errors.filter((error, index) => {
+  const failures = errors.filter((error, index) => {
     const isBlock =
       failed === undefined ? session.blockedStop?.includes(error) === true : !failed.includes(index);
     return !isBlock || (failed !== undefined && session.blockedStop?.includes(error) !== true);
   });
-  if (errors.length > 0 && untold.length === 0 && value.preventedContinuation !== true)
+  if (errors.length > 0 && failures.length === 0 && value.preventedContinuation !== true)
     return { kind: "folded", into: "what the stop hook said" };
   if (failed?.length === 0 && value.preventedContinuation !== true) {
-    const told = untold.map((error) => tellBlockedStop(session, line, error));
-    return told.includes(true) ? SHOWN : { kind: "folded", into: "what the stop hook said" };
+    const blocked = failures.map((error) => addBlockedStop(session, line, error));
+    return blocked.includes(true) ? SHOWN : { kind: "folded", into: "what the stop hook said" };
   }
-  const said = untold.length > 0 ? untold.join("\n") : (why ?? "");
+  const message = failures.length > 0 ? failures.join("\n") : (why ?? "");
   const title =
     value.preventedContinuation === true
       ? "A stop hook ended the turn"
       : failed === undefined
         ? "A stop hook said"
         : "A stop hook failed";
-  session.marker(line, "hook", said === "" ? title : `${title}: ${firstLine(said)}`, said, value.hookInfos);
+  session.marker(
+    line,
+    "hook",
+    message === "" ? title : `${title}: ${firstLine(message)}`,
+    message,
+    value.hookInfos,
+  );
   return SHOWN;
 }

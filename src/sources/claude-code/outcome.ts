@@ -47,9 +47,10 @@ function outcomeOf(line: ResultLine, decision: JsonObject | undefined): CallOutc
       return { kind: "unknown" };
     case "user-rejected": {
       if (refusal !== undefined) return refused(line, refusal);
-      const said = rejectionOf(line);
-      if (line.value.toolDenialBeforeRun === true) return { kind: "refused", by: "person", ...reason(said) };
-      return stoppedByPerson(line, said);
+      const instructions = rejectionOf(line);
+      if (line.value.toolDenialBeforeRun === true)
+        return { kind: "refused", by: "person", ...reason(instructions) };
+      return stoppedByPerson(line, instructions);
     }
     case "permission-rule": {
       const hook = hookOf(line.output_text);
@@ -89,21 +90,21 @@ function permissionOf(decision: JsonObject): Permission {
 }
 
 const named = (name: string | undefined) => (name === undefined ? {} : { name });
-const reason = (words: string | undefined) => (words === undefined ? {} : { reason: words });
+const reason = (text: string | undefined) => (text === undefined ? {} : { reason: text });
 
 function refused(
   { output_text }: ResultLine,
   by: { by: Decider; name?: string; reason?: string },
 ): CallOutcome {
-  const { by: who, name } = by;
+  const { by: decider, name } = by;
   const why = by.reason ?? (output_text.trim() === "" ? undefined : output_text.trim());
-  return { kind: "refused", by: who, ...named(name), ...reason(why) };
+  return { kind: "refused", by: decider, ...named(name), ...reason(why) };
 }
 
 const REJECTED =
   /^The user doesn't want to (?:proceed with this tool use|take this action right now)|^(?:User rejected tool use|Interrupted by user|\[Request interrupted by user)/;
 /** The person's instructions, which follow the sentence for the model. */
-const SAID = /\bthe user said:\s*([\s\S]+)$/;
+const INSTRUCTIONS = /\bthe user said:\s*([\s\S]+)$/;
 const CANCELLED = /^(?:<tool_use_error>)?(?:Cancelled: parallel tool call|Sibling tool call errored)/;
 /** The hook in a refusal, and its message: `PreToolUse:Bash hook error: [command]: no`. */
 const HOOK = /^(PreToolUse:\S+) hook (?:error|blocked)[^:]*:(?: \[[\s\S]*\]:)?\s*([\s\S]*)$/;
@@ -112,21 +113,21 @@ const BY_SETTINGS =
   /^(?:Claude requested permissions? to [\s\S]*haven't granted it yet|This command requires approval)/;
 
 function hookOf(text: string): { by: "hook"; name?: string; reason?: string } | undefined {
-  const [, name, said] = HOOK.exec(text) ?? [];
-  return name === undefined ? undefined : { by: "hook", name, ...reason(said?.trim() || undefined) };
+  const [, name, message] = HOOK.exec(text) ?? [];
+  return name === undefined ? undefined : { by: "hook", name, ...reason(message?.trim() || undefined) };
 }
 
 function rejectionOf({ output_text }: ResultLine): string | undefined {
-  return SAID.exec(output_text)?.[1]?.trim();
+  return INSTRUCTIONS.exec(output_text)?.[1]?.trim();
 }
 
 /**
  * The same sentence is used for calls that a person refused and for calls that were stopped while running. It is certainly a
  * refusal if the person gave instructions, or if the tool only asked.
  */
-function stoppedByPerson({ tool_name }: ResultLine, said: string | undefined): CallOutcome {
-  const isRefused = said !== undefined || ASKING.has(tool_name ?? "");
-  return { kind: isRefused ? "refused" : "stopped", by: "person", ...reason(said) };
+function stoppedByPerson({ tool_name }: ResultLine, instructions: string | undefined): CallOutcome {
+  const isRefused = instructions !== undefined || ASKING.has(tool_name ?? "");
+  return { kind: isRefused ? "refused" : "stopped", by: "person", ...reason(instructions) };
 }
 
 /** The outcome by its sentence, for versions without a field. */

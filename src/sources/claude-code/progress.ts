@@ -13,7 +13,7 @@ const MAX_REPEATED = 400;
  */
 function runProgress(data: JsonObject | undefined): string {
   const message = asObject(asObject(data?.message)?.message);
-  const said = blocksOf(message?.content ?? []).map((block) => {
+  const texts = blocksOf(message?.content ?? []).map((block) => {
     switch (block.type) {
       case "text":
         // The call already contains the task.
@@ -26,7 +26,7 @@ function runProgress(data: JsonObject | undefined): string {
         return "";
     }
   });
-  return said.flatMap((piece) => (piece.trim() === "" ? [] : [`${piece}\n`])).join("");
+  return texts.flatMap((piece) => (piece.trim() === "" ? [] : [`${piece}\n`])).join("");
 }
 
 function clip(text: string): string {
@@ -46,9 +46,9 @@ export function readProgress(session: Session, line: Line): Disposition {
       const agent_key = asText(data?.agentId);
       const fact = startOf(session, call.id);
       if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
-      const said = runProgress(data);
-      if (said === "") return { kind: "hidden", rule: "progress: agent_progress" };
-      fresh = said;
+      const text = runProgress(data);
+      if (text === "") return { kind: "hidden", rule: "progress: agent_progress" };
+      fresh = text;
       break;
     }
     case "bash_progress": {

@@ -47,12 +47,12 @@ export class PromptQueue {
       }
       case "remove": {
         // Newer lines name the prompt.
-        const words = textOf(content);
-        const print = printOf(words);
-        const named = words.trim() === "" ? -1 : this.queued.findIndex((prompt) => prompt.print === print);
+        const typed = textOf(content);
+        const print = printOf(typed);
+        const named = typed.trim() === "" ? -1 : this.queued.findIndex((prompt) => prompt.print === print);
         const [removed] = this.queued.splice(Math.max(named, 0), 1);
-        const isAbsorbed = reason === undefined || reason === "absorbed_mid_turn";
-        return isAbsorbed && removed !== undefined && this.isWaiting(removed) ? removed : undefined;
+        const isMerged = reason === undefined || reason === "absorbed_mid_turn";
+        return isMerged && removed !== undefined && this.isWaiting(removed) ? removed : undefined;
       }
       case "dequeue":
         this.queued.shift();
@@ -87,13 +87,13 @@ export class PromptQueue {
   /** A prompt reached the model, or a command was run. Returns whether it had been queued. */
   deliver(text: string): boolean {
     if (this.waiting.length === 0) return false;
-    const words = bare(text);
+    const bareText = bare(text);
     const oldest = this.waiting.slice(0, MAX_TOGETHER);
     const print = printOf(text);
     const same = oldest.find((prompt) => prompt.print === print);
     // Waiting prompts may be sent as one message, with other text around them.
     const sent = new Set(
-      same === undefined ? oldest.filter((prompt) => words.includes(bare(prompt.text))) : [same],
+      same === undefined ? oldest.filter((prompt) => bareText.includes(bare(prompt.text))) : [same],
     );
     this.waiting = this.waiting.filter((prompt) => !sent.has(prompt));
     return sent.size > 0;

@@ -45,8 +45,8 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
     if (message === undefined) return;
     const role = asString(value.type) ?? "";
     const id = role === "assistant" ? asString(message.id) : undefined;
-    const goes_on = run !== undefined && run.role === role && run.id === id;
-    if (!goes_on || run === undefined)
+    const is_same_message = run !== undefined && run.role === role && run.id === id;
+    if (!is_same_message || run === undefined)
       run = { role, ...(id !== undefined && { id }), blocks: [], places: [] };
     run.blocks.push(...blocksOf(message.content));
     run.places.push(place);

@@ -35,7 +35,7 @@ function remember(session: Session, line: Line, message_id: string, part_id: str
 /** Emits the facts of a patch that have changed. */
 function update(session: Session, line: Line, patch: SessionPatch): void {
   const { own } = session;
-  let news: SessionPatch | undefined;
+  let changes: SessionPatch | undefined;
   // A run's name and task are recorded in several places.
   const whole =
     patch.run === undefined ? patch : { ...patch, run: { ...own.emitted_patch.run, ...patch.run } };
@@ -46,11 +46,11 @@ function update(session: Session, line: Line, patch: SessionPatch): void {
     const before = own.emitted_patch[key];
     if (value === undefined || value === before) continue;
     if (typeof value === "object" && JSON.stringify(before) === JSON.stringify(value)) continue;
-    news = { ...news, [key]: value };
+    changes = { ...changes, [key]: value };
   }
-  if (news === undefined) return;
-  Object.assign(own.emitted_patch, news);
-  pushUnplaced(session, line, { type: "session.update", patch: news });
+  if (changes === undefined) return;
+  Object.assign(own.emitted_patch, changes);
+  pushUnplaced(session, line, { type: "session.update", patch: changes });
 }
 
 /** The ids and contents of a session's parts. */

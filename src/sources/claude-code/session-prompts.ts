@@ -17,11 +17,11 @@ import {
 const PLAN = "Implement the following plan:";
 
 /** The prompts of a session. */
-export function promptFunctions(session: Session): Pick<SessionFunctions, "prompt" | "tellFired"> {
+export function promptFunctions(session: Session): Pick<SessionFunctions, "prompt" | "addTimerNote"> {
   return {
     prompt: (line, given, options) => showPrompt(session, line, given, options),
 
-    tellFired(line) {
+    addTimerNote(line) {
       const { fired } = session;
       if (fired === undefined) return;
       session.fired = undefined;
@@ -45,9 +45,9 @@ function showPrompt(session: Session, line: Line, given: Part[], options: Prompt
   const print = fingerprint(text);
   own.prompts.set(print, withTime(own.prompts.get(print), line.at));
   const isFirst = own.preamble === "open";
-  const rests = !session.turnOpen || (session.hasYielded() && options.inTurn !== true);
-  const opens = options.opensTurn || isFirst || rests;
-  const isAmid = !isFirst && !rests && !session.isAnswered();
+  const isIdle = !session.turnOpen || (session.hasYielded() && options.inTurn !== true);
+  const opens = options.opensTurn || isFirst || isIdle;
+  const interruptsModel = !isFirst && !isIdle && !session.isAnswered();
   const wasQueued = session.queue.deliver(text);
   if (opens) showHeld(session, line);
   // The agent empties its queue before a person can type a prompt.
@@ -65,7 +65,7 @@ function showPrompt(session: Session, line: Line, given: Part[], options: Prompt
   }
   if (opens) {
     own.byCommand = options.origin === "command";
-    own.amid = isAmid;
+    own.amid = interruptsModel;
     session.hasOutput = false;
   }
   const { message_id, part_id } = session.recordPart(line);
@@ -79,7 +79,7 @@ function showPrompt(session: Session, line: Line, given: Part[], options: Prompt
   });
   session.damaged = false;
   session.blockedStop = undefined;
-  session.tellFired(line);
+  session.addTimerNote(line);
 }
 
 /** Handles a rewind: a prompt with the same parent was edited, and its turns and all turns below them are abandoned. */

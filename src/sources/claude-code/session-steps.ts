@@ -11,7 +11,7 @@ import { givenTokens, isWhole, stopReason } from "./steps.ts";
 /** The model calls of a session. */
 export function stepFunctions(
   session: Session,
-): Pick<SessionFunctions, "stepNamed" | "openStepOf" | "endStep" | "tellEnd"> {
+): Pick<SessionFunctions, "stepNamed" | "openStepOf" | "endStep" | "emitEndIfDone"> {
   return {
     stepNamed(line, id, input) {
       const step = session.steps.get(id);
@@ -25,12 +25,12 @@ export function stepFunctions(
       if (step === undefined) return;
       session.openStep = undefined;
       step.ended = true;
-      sayEnd(session, line, step);
+      emitEnd(session, line, step);
     },
 
-    tellEnd(line, step) {
-      const isSaid = step.ended || (step.usage !== undefined && isWhole(step));
-      if (!step.cutOff && isSaid) sayEnd(session, line, step);
+    emitEndIfDone(line, step) {
+      const hasEnded = step.ended || (step.usage !== undefined && isWhole(step));
+      if (!step.cutOff && hasEnded) emitEnd(session, line, step);
     },
   };
 }
@@ -54,7 +54,7 @@ function openStepOf(
   // Activity without a new prompt continues the previous turn.
   if (own.turns === 0) startTurn(session, line);
   session.turnOpen = true;
-  tellTurnOf(session, line);
+  markConcurrentTurn(session, line);
   const synthetic = model === "<synthetic>";
   const named = synthetic ? undefined : model;
   if (named !== undefined) {
@@ -105,7 +105,7 @@ function openStepOf(
   return step;
 }
 
-function sayEnd(session: Session, line: Line, step: Step): void {
+function emitEnd(session: Session, line: Line, step: Step): void {
   const stop_reason = stopReason(step);
   const end = JSON.stringify([step.stop, stop_reason, step.usage]);
   const usage = step.synthetic || step.inherited ? undefined : step.usage;
@@ -142,24 +142,24 @@ function isOfAnother(session: Session, line: Line, step: Step, input: number): b
     return isAsked && step.calls > 0 && own.calls.open === 0;
   }
   // A person's command or a task notification may open a turn between the lines of an answer.
-  const isOwed =
+  const isAwaited =
     step.stop === undefined && (step.calls === 0 || own.calls.unansweredOf(step.message_id) !== 0);
-  return !(isOwed && input > 0 && input === before);
+  return !(isAwaited && input > 0 && input === before);
 }
 
 /**
  * Emits the turn of a line. Two processes that resumed the same session write to it concurrently: an answer may follow the
  * other process's prompt, even if both prompts have the same parent, as in a rewind.
  */
-function tellTurnOf(session: Session, line: Line): void {
+function markConcurrentTurn(session: Session, line: Line): void {
   const { own } = session;
   const prompt = own.branches.promptOf(line.print);
-  const words = prompt === undefined ? undefined : own.beginnings.get(prompt);
-  if (words === undefined || prompt === own.lastPrompt) return;
+  const beginning = prompt === undefined ? undefined : own.beginnings.get(prompt);
+  if (beginning === undefined || prompt === own.lastPrompt) return;
   own.lastPrompt = prompt;
   session.marker(
     line,
     "note",
-    `Another process writes this session too: what follows belongs to the turn of “${words}”`,
+    `Another process writes this session too: what follows belongs to the turn of “${beginning}”`,
   );
 }

@@ -10,8 +10,8 @@ export function endBefore(session: Session, line: Line): void {
   const over = { ...line, at: own.actedAt };
   session.endStep(over);
   // A command may end without the model.
-  const gaveBack = session.lastStep === undefined ? own.byCommand : session.hasYielded();
-  const status = own.calls.open > 0 || !gaveBack ? "interrupted" : "completed";
+  const hasYielded = session.lastStep === undefined ? own.byCommand : session.hasYielded();
+  const status = own.calls.open > 0 || !hasYielded ? "interrupted" : "completed";
   session.endTurn(over, session.turnFailed ? "failed" : status);
 }
 

@@ -249,7 +249,7 @@ export interface Session extends SessionState {
    */
   holdQueued(line: Line, prompt: QueuedPrompt): void;
   /** Shows that a timer fired, after the prompt that it started. Does nothing if no timer fired, or if it was shown. */
-  tellFired(line: Line): void;
+  addTimerNote(line: Line): void;
   /** Whether `holdQueued` has shown a prompt with this text, so that its own record repeats it. */
   wasShown(text: string): boolean;
   /**
@@ -272,7 +272,7 @@ export interface Session extends SessionState {
    * Called for a line with token counts of the step. If the step has ended, or its answer is complete although no record says
    * so, emits its end, and again when the end changes: the next record may be a day away.
    */
-  tellEnd(line: Line, step: Step): void;
+  emitEndIfDone(line: Line, step: Step): void;
   endTurn(line: Line, status: TurnStatus): void;
   /**
    * Emits the end of the turn, inferred from a file that has stopped growing, without changing the state. Later records produce

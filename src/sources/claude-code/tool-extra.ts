@@ -114,17 +114,18 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
 /** Location of the complete output if the model only saw its beginning. */
 function keptOf({ tool_name, result, output_text }: FinishedCall) {
   const structure = asObject(result);
-  const told = keptIn(output_text);
+  const persisted = keptIn(output_text);
   // The structured result of a command repeats the path. Without it, such text is the command's own output. Sub-agents' files
   // have no structured results.
-  const said = tool_name === "Bash" && structure !== undefined ? undefined : told?.path;
-  const path = asString(structure?.persistedOutputPath) ?? said;
+  const textPath = tool_name === "Bash" && structure !== undefined ? undefined : persisted?.path;
+  const path = asString(structure?.persistedOutputPath) ?? textPath;
   if (path === undefined) return undefined;
   const bytes = asNumber(structure?.persistedOutputSize);
   return {
     persisted_path: path,
     ...(bytes !== undefined && { persisted_bytes: bytes }),
-    ...(told !== undefined && path === told.path && { output_start: told.start, output_stop: told.stop }),
+    ...(persisted !== undefined &&
+      path === persisted.path && { output_start: persisted.start, output_stop: persisted.stop }),
   };
 }
 

@@ -46,7 +46,7 @@ export function readUser(session: Session, line: Line, isRun: boolean): Disposit
 const INTERRUPT = /^\[Request interrupted by user( for tool use)?\]$/;
 
 /** Whether a line records that a person stopped the agent. */
-export function tellsInterrupt(line: Line): boolean {
+export function isInterrupt(line: Line): boolean {
   return blocksOf(asObject(line.value.message)?.content).some(
     (block) => block.type === "text" && interruptOf(block) !== null,
   );
@@ -61,36 +61,36 @@ function readText(
   line: Line,
   blocks: readonly JsonObject[],
   isRun: boolean,
-  besideResults: boolean,
+  hasResults: boolean,
 ): Disposition {
   if (line.value.isCompactSummary === true) return readSummary(session, line, textOf(blocks));
-  let words: JsonObject[] = [];
+  let typed: JsonObject[] = [];
   let isStopped = false;
   let isNew = false;
   for (const block of blocks) {
     const mark = block.type === "text" ? interruptOf(block) : null;
     if (mark === null) {
-      words.push(block);
+      typed.push(block);
       continue;
     }
     // Text next to the interrupt marker is a person's. Text before it belongs to the turn; text after it opens the next.
-    if (words.length > 0) readWords(session, line, words, isRun, true);
-    words = [];
+    if (typed.length > 0) readTyped(session, line, typed, isRun, true);
+    typed = [];
     isNew = session.interrupt(line, interruptReason(session, line, mark[1] !== undefined)) || isNew;
     isStopped = true;
   }
-  if (!isStopped) return readWords(session, line, blocks, isRun, besideResults);
-  if (words.length > 0) readWords(session, line, words, isRun, false);
+  if (!isStopped) return readTyped(session, line, blocks, isRun, hasResults);
+  if (typed.length > 0) readTyped(session, line, typed, isRun, false);
   return isNew || blocks.length > 1 ? { kind: "shown" } : { kind: "folded", into: "the interrupt before it" };
 }
 
 /** Reads blocks without an interrupt marker. */
-function readWords(
+function readTyped(
   session: Session,
   line: Line,
   blocks: readonly JsonObject[],
   isRun: boolean,
-  besideResults: boolean,
+  hasResults: boolean,
 ): Disposition {
   const text = textOf(blocks);
   const others = blocks.some((block) => block.type !== "text");
@@ -110,7 +110,7 @@ function readWords(
     } else wrapped.push(...elements);
   }
   // Content that the editor added to a prompt belongs to the prompt's turn and follows the prompt.
-  let disposition = prompt.length === 0 ? undefined : readPrompt(session, line, prompt, isRun, besideResults);
+  let disposition = prompt.length === 0 ? undefined : readPrompt(session, line, prompt, isRun, hasResults);
   if (wrapped.length > 0) disposition = firstOf(disposition, readWrapped(session, line, wrapped));
   return disposition ?? { kind: "hidden", rule: "empty message" };
 }
@@ -120,7 +120,7 @@ function readPrompt(
   line: Line,
   given: readonly JsonObject[],
   isRun: boolean,
-  besideResults: boolean,
+  hasResults: boolean,
 ): Disposition {
   const framed = isRun ? framedTask(textOf(given)) : undefined;
   const prompt: readonly JsonObject[] =
@@ -133,14 +133,14 @@ function readPrompt(
   const kind = asString(asObject(line.value.origin)?.kind);
   const notified = kind === "task-notification";
   const fromAgent = isRun || kind === "coordinator" || kind === "teammate";
-  const scheduled = session.fired !== undefined && !besideResults;
+  const scheduled = session.fired !== undefined && !hasResults;
   const origin = scheduled ? "schedule" : notified ? "notification" : fromAgent ? "agent" : undefined;
   if (notified) noteBareEnd(session, line, textOf(prompt));
   session.prompt(line, promptParts(prompt), {
     ...(origin !== undefined && { origin }),
     // Text next to results belongs to the running turn, and so do messages from other agents.
-    opensTurn: scheduled || (!besideResults && !notified && (!fromAgent || !session.turnOpen)),
-    typed: !isRun && origin === undefined && !besideResults,
+    opensTurn: scheduled || (!hasResults && !notified && (!fromAgent || !session.turnOpen)),
+    typed: !isRun && origin === undefined && !hasResults,
   });
   if (framed !== undefined) {
     session.marker(line, "context", `Written around the task: ${firstLine(framed.frame)}`, framed.frame);

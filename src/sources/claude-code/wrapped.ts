@@ -129,8 +129,8 @@ export function readNotification(session: Session, line: Line, element: WrapperE
       result: fields.get("result") || undefined,
     });
   }
-  const said = ["summary", "event", "result"].flatMap((tag) => fields.get(tag) || []);
-  return said.length === 0 ? element.body.trim() : said.join("\n\n");
+  const texts = ["summary", "event", "result"].flatMap((tag) => fields.get(tag) || []);
+  return texts.length === 0 ? element.body.trim() : texts.join("\n\n");
 }
 
 /** Reads messages from other agents. They open a turn only if the model is idle. */

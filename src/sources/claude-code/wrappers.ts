@@ -111,12 +111,12 @@ const QUOTING = new Set(["event", "result"]);
 /** The fields of a notification by tag. The first of duplicates wins. */
 export function fieldsOf(body: string): Map<string, string> {
   const fields = new Map<string, string>();
-  const looked = new Set<string>();
+  const checked = new Set<string>();
   const openings = /<(agent-id|event|result|status|summary|task-id|tool-use-id)>/g;
   for (let found = openings.exec(body); found !== null; found = openings.exec(body)) {
     const [opening, tag = ""] = found;
-    if (looked.has(tag)) continue;
-    looked.add(tag);
+    if (checked.has(tag)) continue;
+    checked.add(tag);
     const from = found.index + opening.length;
     const closing = `</${tag}>`;
     const to = QUOTING.has(tag) ? body.lastIndexOf(closing) : body.indexOf(closing, from);

@@ -7,7 +7,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
@@ -34,7 +34,7 @@ export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase()
  */
 export const clineReader = conversationReader<ClineState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(path)),
+    conversation: initialConversation(idOf(path)),
     named: false,
     count: 0,
     ...startedRuns(),
@@ -177,7 +177,7 @@ const INJECTED = ["mode_notice", "environment_details", "system-reminder"] as co
 function readUser(state: ClineState, conversation: Conversation, message: JsonObject): RecordResult {
   const blocks = blocksIn(message.content);
   const results = blocks.filter((block) => block.type === "tool_result");
-  for (const block of results) tellResult(conversation, block);
+  for (const block of results) emitResult(conversation, block);
   const injected: string[] = [];
   const parts = promptParts(
     blocks.filter((block) => block.type !== "tool_result"),
@@ -211,7 +211,7 @@ interface Answer {
 }
 
 /** Emits a result: text, `[{query, result, success, error?}]`, the JSON of one of these, or a sub-agent's answer. */
-function tellResult(conversation: Conversation, block: JsonObject): void {
+function emitResult(conversation: Conversation, block: JsonObject): void {
   const { content } = block;
   const id = asText(block.tool_use_id);
   const tool_name = asText(block.name);
@@ -245,8 +245,8 @@ function answerOf(item: JsonObject): Answer[] {
     const result =
       asString(item.result) ?? (item.result === undefined ? "" : JSON.stringify(item.result, undefined, 2));
     const error = asText(item.error);
-    const isTold = error !== undefined && result.includes(error);
-    const text = [result, ...(error === undefined || isTold ? [] : [error])]
+    const hasError = error !== undefined && result.includes(error);
+    const text = [result, ...(error === undefined || hasError ? [] : [error])]
       .filter((part) => part !== "")
       .join("\n");
     return [{ query, text, failed: item.success === false }];

@@ -3,7 +3,7 @@ import { asObject, asString, asText, type JsonObject } from "../../model/narrow.
 import { uuidFrom } from "../../model/uuid.ts";
 import { readUsage } from "../codex/usage.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { callOf, resultOf } from "./items.ts";
@@ -32,7 +32,7 @@ const NONE: Usage = { input: 0, output: 0 };
  */
 export const codexExecReader = conversationReader<CodexExecState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
+    conversation: initialConversation(idOf(stemOf(path))),
     named: false,
     open: [],
     waiting: 0,
@@ -139,7 +139,7 @@ function usageOf(state: CodexExecState, value: JsonObject | undefined): Usage | 
   if (total === undefined) return undefined;
   const before = state.total;
   state.total = total;
-  const grown = (now = 0, then = 0): number => (now >= then ? now - then : now);
+  const grown = (now = 0, earlier = 0): number => (now >= earlier ? now - earlier : now);
   return {
     input: grown(total.input, before.input),
     output: grown(total.output, before.output),

@@ -52,10 +52,10 @@ export class AgentMessages {
     const start = content.text.indexOf(NOTIFICATION);
     const end = content.text.indexOf(NOTIFICATION_END, start);
     const inner = content.text.slice(start + NOTIFICATION.length, end).trim();
-    const told = asObject(start < 0 || end < 0 ? undefined : jsonOrText(inner));
-    const key = asString(told?.agent_path) ?? asString(told?.agent_id);
-    const status = asObject(told?.status);
-    const state = asString(told?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
+    const notification = asObject(start < 0 || end < 0 ? undefined : jsonOrText(inner));
+    const key = asString(notification?.agent_path) ?? asString(notification?.agent_id);
+    const status = asObject(notification?.status);
+    const state = asString(notification?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
     const text = asString(status?.[state]) ?? content.text;
     const name = key === undefined ? undefined : this.runs.nameOf(key);
     this.writer.marker("notification", `Sub-agent ${name ?? ""} ${state}`.replaceAll(/ +/g, " "), text);

@@ -32,7 +32,7 @@ export class CallRecords {
   private readonly calls: Calls;
   private readonly runs: Runs;
   /** An event that precedes its call, which is the record that is read. */
-  private ahead: { id: string; payload: JsonObject; bytes: number } | undefined;
+  private earlyEvent: { id: string; payload: JsonObject; bytes: number } | undefined;
   /** The record belongs to a turn before the part of the file that is read, and so does its call, if it has one. */
   isAbove = false;
 
@@ -79,7 +79,7 @@ export class CallRecords {
     }
     const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}", { byProvider: true });
     if (call === undefined) return SHOWN;
-    const facts = webFacts(this.takeAhead(id) ?? payload);
+    const facts = webFacts(this.takeEarlyEvent(id) ?? payload);
     this.calls.enrich(call, facts);
     this.calls.answer(id, searchOutput(facts, payload.status), true);
     return SHOWN;
@@ -87,7 +87,7 @@ export class CallRecords {
 
   imageGeneration(payload: JsonObject): Disposition {
     const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
-    const output = imageOutput({ ...payload, ...this.takeAhead(id) });
+    const output = imageOutput({ ...payload, ...this.takeEarlyEvent(id) });
     const call = this.calls.start(id, "image_generation", imagePrompt(payload), { byProvider: true });
     if (call === undefined) return folded(`call ${id}`);
     call.whole = true;
@@ -96,17 +96,17 @@ export class CallRecords {
   }
 
   /** Called after each record. */
-  forgetAhead(): void {
-    this.ahead = undefined;
+  dropEarlyEvent(): void {
+    this.earlyEvent = undefined;
   }
 
   /** The event that precedes the call with this id. */
-  private takeAhead(id: string): JsonObject | undefined {
-    const { ahead } = this;
-    if (ahead?.id !== id) return undefined;
-    this.ahead = undefined;
-    this.writer.aheadBytes = ahead.bytes;
-    return ahead.payload;
+  private takeEarlyEvent(id: string): JsonObject | undefined {
+    const { earlyEvent } = this;
+    if (earlyEvent?.id !== id) return undefined;
+    this.earlyEvent = undefined;
+    this.writer.earlyBytes = earlyEvent.bytes;
+    return earlyEvent.payload;
   }
 
   /** The call of an event. For something that ran inside a code cell: the cell. */
@@ -136,7 +136,7 @@ export class CallRecords {
       const args = JSON.stringify({ command, ...(facts.cwd === undefined ? {} : { workdir: facts.cwd }) });
       const status = facts.status ?? "success";
       const text = facts.output ?? "";
-      return this.alone(id, "shell", args, facts, { text, media: [], status });
+      return this.showWithoutCall(id, "shell", args, facts, { text, media: [], status });
     }
     if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
@@ -164,7 +164,7 @@ export class CallRecords {
     if (found === undefined) {
       const args = JSON.stringify({ files: files.map(({ path }) => path) });
       const text = [asString(payload.stdout), asString(payload.stderr)].filter((part) => part).join("\n");
-      return this.alone(id, "apply_patch", args, facts, {
+      return this.showWithoutCall(id, "apply_patch", args, facts, {
         text,
         media: [],
         status: facts.status ?? "success",
@@ -183,7 +183,11 @@ export class CallRecords {
     if (found === undefined) {
       const invocation = asObject(payload.invocation) ?? payload;
       const args = JSON.stringify(invocation.arguments ?? {});
-      return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
+      return this.showWithoutCall(id, name, args, facts, {
+        text,
+        media,
+        status: failed ? "error" : "success",
+      });
     }
     if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
@@ -203,7 +207,14 @@ export class CallRecords {
       return folded(`call ${found.call.id}`);
     }
     const args = JSON.stringify(payload.action ?? {});
-    return this.alone(id, "web_search", args, facts, searchOutput(facts, payload.status), "provider");
+    return this.showWithoutCall(
+      id,
+      "web_search",
+      args,
+      facts,
+      searchOutput(facts, payload.status),
+      "provider",
+    );
   }
 
   imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
@@ -212,7 +223,14 @@ export class CallRecords {
       this.calls.answer(id, imageOutput(payload), true);
       return folded(`call ${id}`);
     }
-    return this.alone(id, "image_generation", imagePrompt(payload), {}, imageOutput(payload), "provider");
+    return this.showWithoutCall(
+      id,
+      "image_generation",
+      imagePrompt(payload),
+      {},
+      imageOutput(payload),
+      "provider",
+    );
   }
 
   /** Whether an event may precede its call. */
@@ -224,7 +242,7 @@ export class CallRecords {
 
   /** Keeps an event for the call that follows it. */
   announce(id: string, payload: JsonObject): Disposition {
-    this.ahead = { id, payload, bytes: this.writer.recordBytes };
+    this.earlyEvent = { id, payload, bytes: this.writer.recordBytes };
     return folded(`call ${id}`);
   }
 
@@ -256,9 +274,9 @@ export class CallRecords {
     const content = readContent(asArray(payload.content_items));
     const failed = payload.success === false || payload.status === "failed";
     const problem = messageOf(payload);
-    const text = [content.text, problem].filter((words) => words !== undefined && words !== "").join("\n");
+    const text = [content.text, problem].filter((line) => line !== undefined && line !== "").join("\n");
     const output = { ...content, text, status: failed ? ("error" as const) : content.status };
-    if (found === undefined) return this.alone(id, name, args, {}, output);
+    if (found === undefined) return this.showWithoutCall(id, name, args, {}, output);
     if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
     if (call.byEvents === true && call.output === undefined)
@@ -276,7 +294,14 @@ export class CallRecords {
     const text = messageOf({ error }) ?? "";
     const failed = status === "failed" || text !== "";
     const output: Output = { text, media: [], status: failed ? "error" : "success" };
-    return this.alone(id, asText(kind) ?? "extension", JSON.stringify(rest), {}, output, "provider");
+    return this.showWithoutCall(
+      id,
+      asText(kind) ?? "extension",
+      JSON.stringify(rest),
+      {},
+      output,
+      "provider",
+    );
   }
 
   aboutCall(id: string | undefined, name: string, payload: JsonObject): Disposition {
@@ -286,7 +311,14 @@ export class CallRecords {
     const { type: _, call_id: __, id: ___, ...rest } = payload;
     // The card of a code cell cannot show calls that ran inside it.
     const by = found === undefined ? "agent" : "provider";
-    return this.alone(id, name, JSON.stringify(rest), {}, { text: "", media: [], status: "success" }, by);
+    return this.showWithoutCall(
+      id,
+      name,
+      JSON.stringify(rest),
+      {},
+      { text: "", media: [], status: "success" },
+      by,
+    );
   }
 
   /**
@@ -298,13 +330,13 @@ export class CallRecords {
     if (call === undefined) return undefined;
     const status = asString(payload.status) ?? "";
     const reason = asText(payload.rationale);
-    const told = reason === undefined ? {} : { reason };
+    const rationale = reason === undefined ? {} : { reason };
     if (status === "approved") {
-      this.calls.enrich(call, { permission: { by: "reviewer", ...told } });
+      this.calls.enrich(call, { permission: { by: "reviewer", ...rationale } });
       return folded(`call ${call.id}`);
     }
     if (/denied|reject/.test(status))
-      this.calls.enrich(call, { denied: { kind: "refused", by: "reviewer", ...told } });
+      this.calls.enrich(call, { denied: { kind: "refused", by: "reviewer", ...rationale } });
     return undefined;
   }
 
@@ -354,7 +386,7 @@ export class CallRecords {
   }
 
   /** Shows a call from an event because no other log contains it. */
-  private alone(
+  private showWithoutCall(
     id: string | undefined,
     name: string,
     args: string,

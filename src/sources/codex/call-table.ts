@@ -125,7 +125,7 @@ export class CallTable {
     if (this.large === 0) return;
     const { length } = state.calls;
     const large = state.calls.find((each, at) => each.bytes > MAX_ONE_CALL && at < length - MAX_FOLLOWING);
-    if (large !== undefined) this.shed(large);
+    if (large !== undefined) this.shrink(large);
   }
 
   /** Called when a call's output or facts have grown by at most `bytes`. May evict it. */
@@ -137,9 +137,9 @@ export class CallTable {
     if (call.bytes > MAX_ONE_CALL) this.measure(call);
     if (call.bytes > MAX_ONE_CALL && call.output !== undefined) this.evict(call);
     while (this.bytes > MAX_CALL_BYTES || calls.length > MAX_CALLS) {
-      const victim = calls.find(isDone) ?? calls.find(({ output }) => output !== undefined) ?? calls[0];
-      if (victim === undefined) return;
-      this.evict(victim);
+      const evicted = calls.find(isDone) ?? calls.find(({ output }) => output !== undefined) ?? calls[0];
+      if (evicted === undefined) return;
+      this.evict(evicted);
     }
   }
 
@@ -165,8 +165,8 @@ export class CallTable {
   }
 
   /** Drops the largest fields of a call that waits for its output. */
-  private shed(call: Call): void {
-    for (const name of SHED) delete call.facts[name];
+  private shrink(call: Call): void {
+    for (const name of OPTIONAL_FIELDS) delete call.facts[name];
     if (call.arguments_json !== undefined && jsonBytes(call.arguments_json) > MAX_ARGUMENTS) {
       call.arguments_key = keyOfText(call.arguments_json);
       delete call.arguments_json;
@@ -273,7 +273,7 @@ export class CallTable {
 }
 
 /** Facts that are dropped from a call that is too large, which its output may contain too. */
-const SHED = ["output", "files", "commands", "cellTools", "mcp", "web"] as const;
+const OPTIONAL_FIELDS = ["output", "files", "commands", "cellTools", "mcp", "web"] as const;
 
 const modelIdOf = ({ id, model_id }: Call): string => model_id ?? id;
 

@@ -48,8 +48,8 @@ export class Calls {
    */
   about(id: string, kind: string, ...traits: (string | undefined)[]): Call | undefined {
     const call = this.table.about(id, kind, traits);
-    const told = call?.told ?? [];
-    if (call !== undefined && !told.includes(kind)) call.told = [...told, kind];
+    const recorded = call?.told ?? [];
+    if (call !== undefined && !recorded.includes(kind)) call.told = [...recorded, kind];
     return call;
   }
 
@@ -105,7 +105,7 @@ export class Calls {
     const { table, writer } = this;
     const call = table.answered(id);
     if (!byProvider) writer.answered();
-    if (call === undefined) return !table.isPast(id) && this.showAlone(id, output);
+    if (call === undefined) return !table.isPast(id) && this.showWithoutCall(id, output);
     if (call.output !== undefined && call.output.text === output.text) return false;
     const isFirst = call.output === undefined && call.answeredAt === undefined;
     call.output = output;
@@ -123,7 +123,7 @@ export class Calls {
   }
 
   /** Shows an output without a call. `false`: an earlier one with this id was shown, which it replaces. */
-  private showAlone(id: string, output: Output): boolean {
+  private showWithoutCall(id: string, output: Output): boolean {
     const { writer, state } = this;
     const key = keyOfText(id);
     const first = state.unclaimed.find((each) => each.id === key);
@@ -233,7 +233,7 @@ export class Calls {
       is_error: output.status === "error",
       status: output.status,
       output_text: output.text,
-      parts: [...output.media, ...uncut(output, call.facts.output)],
+      parts: [...output.media, ...fullOutput(output, call.facts.output)],
       part_id: partId(message_id, 0),
       message_id,
       ...(extra === undefined ? {} : { ui_extra: extra }),
@@ -298,7 +298,10 @@ const RESULT = 0x3fff_fff0;
 const CUT = /…\d+ (?:tokens|chars) truncated…|\[\.{3} omitted \d+ of \d+ lines \.{3}\]/;
 
 /** The complete output from an event, as a file next to the text that the model read: truncated, or the part so far. */
-function uncut({ text, output_start = 0, status, running }: Output, kept: string | undefined): MediaPart[] {
+function fullOutput(
+  { text, output_start = 0, status, running }: Output,
+  kept: string | undefined,
+): MediaPart[] {
   if (kept === undefined || kept.length <= text.length - output_start) return [];
   if (status === "aborted" || (running?.session === undefined && !CUT.test(text))) return [];
   const url = `data:text/plain;charset=utf-8,${encodeURIComponent(kept.toWellFormed())}`;

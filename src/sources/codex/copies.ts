@@ -18,7 +18,7 @@ export interface Copy extends Base {
 }
 
 /** One output that was shown. */
-interface Said {
+interface ShownOutput {
   kind: Base["kind"];
   /** Its text (see `keyOfText`); absent: it is found by its id only. */
   key?: string;
@@ -36,7 +36,7 @@ interface Said {
 /** What `Copies` keeps between two records. Plain JSON. */
 export interface CopiesState {
   /** Oldest first. */
-  said: Said[];
+  said: ShownOutput[];
   /** Logs of copies that were folded into the following response item. */
   expected: Log[];
   /** Bytes of the texts and plans. */
@@ -44,7 +44,7 @@ export interface CopiesState {
 }
 
 /** Maximum number of outputs between an output and its copy. */
-const MAX_SAID = 64;
+const MAX_OUTPUTS = 64;
 /** Maximum bytes of texts and plans that are searched for each other. */
 const MAX_SEARCHED = 16 * 1024;
 
@@ -60,24 +60,27 @@ export const initialCopies = (): CopiesState => ({ said: [], expected: [], searc
 export class Copies {
   private readonly state: CopiesState;
   /** Outputs from before reading resumed, by kind and key, oldest first. */
-  private readonly byKey = new Map<string, Said[]>();
+  private readonly byKey = new Map<string, ShownOutput[]>();
   /** Later outputs, which are all newer, by their text. Their keys are made when the state is saved. */
-  private readonly byText = { text: new Map<string, Said[]>(), thinking: new Map<string, Said[]>() };
-  private readonly texts = new Map<Said, string>();
+  private readonly byText = {
+    text: new Map<string, ShownOutput[]>(),
+    thinking: new Map<string, ShownOutput[]>(),
+  };
+  private readonly texts = new Map<ShownOutput, string>();
   /** The newest output of each item. */
-  private readonly byId = new Map<string, Said>();
+  private readonly byId = new Map<string, ShownOutput>();
 
   constructor(state: CopiesState) {
     this.state = state;
-    for (const said of state.said) {
-      if (said.id !== undefined) this.byId.set(said.id, said);
-      if (said.key !== undefined) addTo(this.byKey, `${said.kind}:${said.key}`, said);
+    for (const output of state.said) {
+      if (output.id !== undefined) this.byId.set(output.id, output);
+      if (output.key !== undefined) addTo(this.byKey, `${output.kind}:${output.key}`, output);
     }
   }
 
   /** Completes the state before it is saved. */
   save(): void {
-    for (const [said, text] of this.texts) said.key ??= keyOfText(text);
+    for (const [output, text] of this.texts) output.key ??= keyOfText(text);
   }
 
   clear(): void {
@@ -100,10 +103,10 @@ export class Copies {
   }
 
   /** The oldest output with this text that a log has not recorded. */
-  private ofText(kind: Base["kind"], text: string, log: Log): Said | undefined {
-    const isUntold = ({ logs }: Said): boolean => !logs.includes(log);
+  private ofText(kind: Base["kind"], text: string, log: Log): ShownOutput | undefined {
+    const isMissing = ({ logs }: ShownOutput): boolean => !logs.includes(log);
     const before = this.byKey.size === 0 ? undefined : this.byKey.get(`${kind}:${keyOfText(text)}`);
-    return before?.find(isUntold) ?? this.byText[kind].get(text)?.find(isUntold);
+    return before?.find(isMissing) ?? this.byText[kind].get(text)?.find(isMissing);
   }
 
   /** Whether the output of a copy was already shown from another log. */
@@ -126,11 +129,11 @@ export class Copies {
   }
 
   /** Matches a record with the same output from another log; `undefined`: it was not shown. */
-  claim(record: Base, log: Log): Said | undefined {
+  claim(record: Base, log: Log): ShownOutput | undefined {
     const found = this.find(record, log);
-    for (const said of found) {
-      addLog(said.logs, log);
-      for (const expected of this.state.expected) addLog(said.logs, expected);
+    for (const output of found) {
+      addLog(output.logs, log);
+      for (const expected of this.state.expected) addLog(output.logs, expected);
     }
     if (found.length > 0) this.state.expected = [];
     return found[0];
@@ -155,16 +158,16 @@ export class Copies {
     for (const text of record.texts) this.add({ kind, logs: [...logs], ...part }, text);
   }
 
-  private add(said: Said, text?: string): void {
+  private add(output: ShownOutput, text?: string): void {
     const { state } = this;
-    state.said.push(said);
-    if (said.id !== undefined) this.byId.set(said.id, said);
+    state.said.push(output);
+    if (output.id !== undefined) this.byId.set(output.id, output);
     if (text !== undefined) {
-      this.texts.set(said, text);
-      addTo(this.byText[said.kind], text, said);
+      this.texts.set(output, text);
+      addTo(this.byText[output.kind], text, output);
     }
-    state.searched += searchedBytes(said);
-    if (state.said.length > MAX_SAID) this.dropOldest();
+    state.searched += searchedBytes(output);
+    if (state.said.length > MAX_OUTPUTS) this.dropOldest();
     for (const each of state.said) {
       if (state.searched <= MAX_SEARCHED) break;
       state.searched -= searchedBytes(each);
@@ -173,25 +176,25 @@ export class Copies {
     }
   }
 
-  private find(record: Base, log: Log): Said[] {
+  private find(record: Base, log: Log): ShownOutput[] {
     const byId = record.id === undefined ? undefined : this.byId.get(keyOfText(record.id));
     if (byId !== undefined && !byId.logs.includes(log)) return [byId];
     if (log === "plan") return this.findPlan(record);
     const texts = record.kind === "text" ? [record.texts.join("\n")] : record.texts;
-    const found: Said[] = [];
+    const found: ShownOutput[] = [];
     for (const text of texts) {
-      const said = this.ofText(record.kind, text, log);
-      if (said === undefined) {
+      const output = this.ofText(record.kind, text, log);
+      if (output === undefined) {
         const plan = record.kind === "text" ? this.planIn(text, log) : undefined;
         return plan === undefined ? [] : [plan];
       }
-      found.push(said);
+      found.push(output);
     }
     return found;
   }
 
   /** A plan that a message contains. */
-  private planIn(text: string, log: Log): Said | undefined {
+  private planIn(text: string, log: Log): ShownOutput | undefined {
     if (this.state.searched === 0) return undefined;
     return this.state.said.find(
       ({ plan, logs }) => plan !== undefined && text.includes(plan) && !logs.includes(log),
@@ -199,29 +202,29 @@ export class Copies {
   }
 
   /** Finds plans in a message, where they are enclosed in tags. */
-  private findPlan(record: Base): Said[] {
+  private findPlan(record: Base): ShownOutput[] {
     const plan = (record.texts[0] ?? "").trim();
-    const said = this.state.said.find(
+    const output = this.state.said.find(
       (each) => each.text?.includes(plan) === true && !each.logs.includes("plan"),
     );
-    return said === undefined ? [] : [said];
+    return output === undefined ? [] : [output];
   }
 }
 
-const searchedBytes = ({ text, plan }: Said): number =>
+const searchedBytes = ({ text, plan }: ShownOutput): number =>
   (text === undefined ? 0 : jsonBytes(text)) + (plan === undefined ? 0 : jsonBytes(plan));
 
 function addLog(logs: Log[], log: Log): void {
   if (!logs.includes(log)) logs.push(log);
 }
 
-function addTo(map: Map<string, Said[]>, key: string, said: Said): void {
+function addTo(map: Map<string, ShownOutput[]>, key: string, output: ShownOutput): void {
   const alike = map.get(key);
-  if (alike === undefined) map.set(key, [said]);
-  else alike.push(said);
+  if (alike === undefined) map.set(key, [output]);
+  else alike.push(output);
 }
 
-function dropFirst(map: Map<string, Said[]>, key: string): void {
+function dropFirst(map: Map<string, ShownOutput[]>, key: string): void {
   const alike = map.get(key);
   alike?.shift();
   if (alike?.length === 0) map.delete(key);

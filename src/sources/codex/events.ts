@@ -3,6 +3,7 @@ import type { Disposition } from "../contract.ts";
 import type { CallRecords } from "./call-records.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import { copyOf, isInjectedEvent, type Line } from "./line.ts";
+import type { ModelTexts } from "./model-texts.ts";
 import { NOISE } from "./noise.ts";
 import { readGuardian, readNotice } from "./notices.ts";
 import { inSeconds, personCommandIn } from "./person-command.ts";
@@ -12,7 +13,6 @@ import type { TurnRecords } from "./turn-records.ts";
 import type { TurnWriter } from "./turn-writer.ts";
 import type { UsageRecords } from "./usage-records.ts";
 import { readUserContent, readUserEvent } from "./user-message.ts";
-import type { Words } from "./words.ts";
 
 /** The readers of a thread's records, by what the records are about. */
 interface ThreadReaders {
@@ -21,7 +21,7 @@ interface ThreadReaders {
   usage: UsageRecords;
   facts: ThreadFacts;
   prompts: Prompts;
-  words: Words;
+  texts: ModelTexts;
   turnRecords: TurnRecords;
 }
 
@@ -32,16 +32,16 @@ export class Events {
   private readonly usage: UsageRecords;
   private readonly facts: ThreadFacts;
   private readonly prompts: Prompts;
-  private readonly words: Words;
+  private readonly texts: ModelTexts;
   private readonly turnRecords: TurnRecords;
 
-  constructor({ writer, records, usage, facts, prompts, words, turnRecords }: ThreadReaders) {
+  constructor({ writer, records, usage, facts, prompts, texts, turnRecords }: ThreadReaders) {
     this.writer = writer;
     this.records = records;
     this.usage = usage;
     this.facts = facts;
     this.prompts = prompts;
-    this.words = words;
+    this.texts = texts;
     this.turnRecords = turnRecords;
   }
 
@@ -51,15 +51,15 @@ export class Events {
     const { writer } = this;
     const type = asString(payload.type) ?? "";
     const copy = copyOf(line);
-    if (copy !== undefined) return this.words.showCopy(copy);
-    if (type !== "token_count") this.words.state.growing = undefined;
+    if (copy !== undefined) return this.texts.showCopy(copy);
+    if (type !== "token_count") this.texts.state.growing = undefined;
     switch (type) {
       case "task_started":
       case "turn_started":
         writer.state.hasTasks = true;
         this.turnRecords.started();
         this.prompts.state.byUser = asObject(payload.turn_attribution)?.turn_trigger === "user";
-        this.words.copies.clear();
+        this.texts.copies.clear();
         this.prompts.state.ran = [];
         writer.openTurn(asString(payload.turn_id) ?? `at-${writer.now.source.byte}`);
         return folded("the turn");
@@ -182,8 +182,12 @@ export class Events {
       case "DynamicToolCall":
         return this.records.dynamicCall({ ...item, call_id: id });
       case "Sleep": {
-        const slept = inSeconds(item.duration_ms);
-        this.writer.marker("note", slept === undefined ? "Slept" : `Slept ${slept}`, asText(item.reason));
+        const duration = inSeconds(item.duration_ms);
+        this.writer.marker(
+          "note",
+          duration === undefined ? "Slept" : `Slept ${duration}`,
+          asText(item.reason),
+        );
         return SHOWN;
       }
       default:

@@ -167,14 +167,14 @@ export function timeOfId(id: string): number | undefined {
 }
 
 /** The call id of an event that precedes its call; `undefined`: it is not such an event. */
-export function forerunnerOf(line: Line): { id: string; payload: JsonObject } | undefined {
+export function earlyEventOf(line: Line): { id: string; payload: JsonObject } | undefined {
   if (line.type !== "event_msg") return undefined;
   const { payload } = line;
   const item = payload.type === "item_completed" ? asObject(payload.item) : undefined;
   const about = item ?? payload;
   const kind = item === undefined ? payload.type : item.type;
-  if (typeof kind !== "string" || !FORERUNNERS.has(kind)) return undefined;
+  if (typeof kind !== "string" || !EARLY_EVENTS.has(kind)) return undefined;
   const id = asText(item === undefined ? payload.call_id : item.id);
   return id === undefined ? undefined : { id, payload: about };
 }
-const FORERUNNERS = new Set(["web_search_end", "image_generation_end", "WebSearch", "ImageGeneration"]);
+const EARLY_EVENTS = new Set(["web_search_end", "image_generation_end", "WebSearch", "ImageGeneration"]);

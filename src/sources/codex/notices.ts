@@ -1,6 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
-import { errorWords } from "../error-words.ts";
+import { splitErrorText } from "../error-text.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { hidden, SHOWN } from "./disposition.ts";
 import type { TurnWriter } from "./turn-writer.ts";
@@ -42,7 +42,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
     case "stream_error":
       writer.marker(
         "retry",
-        errorWords(messageOf(payload) ?? "The stream broke").message,
+        splitErrorText(messageOf(payload) ?? "The stream broke").message,
         undefined,
         payload,
       );

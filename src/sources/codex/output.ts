@@ -78,9 +78,9 @@ function readObject(object: Record<string, unknown>): Output | undefined {
 /** Reads a list of `input_text`, `input_image` and similar content. MCP content has the same shapes. */
 export function readContent(content: readonly unknown[]): Output {
   const pieces: string[] = [];
-  const say = (words: string): void => {
+  const appendText = (text: string): void => {
     if (pieces.at(-1)?.endsWith("\n") === false) pieces.push("\n");
-    if (words !== "") pieces.push(words);
+    if (text !== "") pieces.push(text);
   };
   const media: MediaPart[] = [];
   const exit_codes: number[] = [];
@@ -88,18 +88,18 @@ export function readContent(content: readonly unknown[]): Output {
   for (const entry of content) {
     const item = asObject(entry);
     if (item === undefined) {
-      if (typeof entry === "string") say(entry);
+      if (typeof entry === "string") appendText(entry);
       continue;
     }
-    const words = asString(item.text);
+    const text = asString(item.text);
     const url = imageUrl(item);
-    if (words !== undefined && words !== "") {
-      say(words);
-      exit_codes.push(...exitCodesIn(words));
-      printed_terminal ??= SHELL_RUNNING.exec(printedBy(words))?.[1];
+    if (text !== undefined && text !== "") {
+      appendText(text);
+      exit_codes.push(...exitCodesIn(text));
+      printed_terminal ??= SHELL_RUNNING.exec(printedBy(text))?.[1];
     }
     if (url !== undefined) media.push({ type: "image_url", url });
-    else if (words === undefined && item.image_url !== null) media.push({ type: "unknown", raw: entry });
+    else if (text === undefined && item.image_url !== null) media.push({ type: "unknown", raw: entry });
   }
   const read = withHeader(pieces.join(""), media);
   return {

@@ -106,7 +106,7 @@ export class Prompts {
       return SHOWN;
     }
     if (title === "Sub-agent") return this.hooks.notification(content);
-    this.writer.marker("context", title ?? capitalised(titleByKinds(line.payload)), content.text);
+    this.writer.marker("context", title ?? capitalize(titleByKinds(line.payload)), content.text);
     return SHOWN;
   }
 
@@ -172,6 +172,6 @@ function boundTexts(asked: readonly Asked[]): void {
   }
 }
 
-function capitalised(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

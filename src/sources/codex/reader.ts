@@ -159,7 +159,7 @@ export class CodexReader implements Reader {
     }
     const { at } = this.state;
     const line = lineOf(place, this.moment(place, record.value.timestamp), record.value, record.text);
-    if (line.type === "session_meta") this.learnOwn(line.payload);
+    if (line.type === "session_meta") this.readOwnMeta(line.payload);
     const session = this.session();
     if (this.held.length > 0) {
       if (session.mayWait(this.held, line)) {
@@ -194,7 +194,7 @@ export class CodexReader implements Reader {
     return { source: { file: this.path, line, byte, length }, at: this.state.at };
   }
 
-  private learnOwn(payload: JsonObject): void {
+  private readOwnMeta(payload: JsonObject): void {
     const { state } = this;
     const id = asString(payload.id)?.toLowerCase();
     if (id === undefined || state.metaSeen) return;

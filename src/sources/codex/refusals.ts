@@ -2,7 +2,7 @@ import { asObject, asString } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 
 /** Number of characters at the start of an output in which Codex reports a refusal or stop. */
-const LOOKED_AT = 500;
+const MAX_SEARCHED = 500;
 /** The same if the command precedes it. */
 const WITH_COMMAND = 4_000;
 
@@ -21,14 +21,14 @@ const MCP = /^user (?:rejected|cancelled) MCP tool call/;
 
 /** Who refused or stopped a call, according to Codex's text at the start of its output; `undefined`: neither happened. */
 export function outcomeOfText(text: string): CallOutcome | undefined {
-  const start = text.slice(0, LOOKED_AT);
+  const start = text.slice(0, MAX_SEARCHED);
   const stopped = STOPPED.exec(start);
   if (stopped !== null) return { kind: "stopped", ...(stopped[1] === undefined ? {} : { by: "person" }) };
   if (REFUSED_BY_PERSON.test(start)) return { kind: "refused", by: "person" };
   const hook = HOOK.exec(start);
   if (hook !== null) {
-    const [, name = "", said = ""] = hook;
-    const reason = said.replace(/\s*Command: [\s\S]*$/, "").trim();
+    const [, name = "", message = ""] = hook;
+    const reason = message.replace(/\s*Command: [\s\S]*$/, "").trim();
     return { kind: "refused", by: "hook", name, ...(reason === "" ? {} : { reason }) };
   }
   const reviewed = REVIEWER.exec(start);
@@ -46,8 +46,8 @@ export function outcomeOfText(text: string): CallOutcome | undefined {
 
 /** Corrects a refusal: Codex blames the person even if its approval policy forbids asking. */
 export function underPolicy(outcome: CallOutcome, approval_policy: string | undefined): CallOutcome {
-  const isUnasked = approval_policy === "never" && MCP.test(outcome.reason ?? "");
-  return isUnasked ? { ...outcome, by: "settings" } : outcome;
+  const isWithoutPrompt = approval_policy === "never" && MCP.test(outcome.reason ?? "");
+  return isWithoutPrompt ? { ...outcome, by: "settings" } : outcome;
 }
 
 /** The outcome of a declined call, which did not run. `text`: the text in place of its output. */

@@ -11,13 +11,14 @@ import {
   baseOf,
   confirms,
   copyOf,
-  forerunnerOf,
+  earlyEventOf,
   isTurnAborted,
   isUserMessage,
   type Line,
   metadataOf,
   turnIdOf,
 } from "./line.ts";
+import { initialModelTexts, ModelTexts, type ModelTextsState } from "./model-texts.ts";
 import { NOISE } from "./noise.ts";
 import { readOutput, toolNames } from "./output.ts";
 import { initialPrompts, Prompts, type PromptsState } from "./prompts.ts";
@@ -28,7 +29,6 @@ import { TurnWriter } from "./turn-writer.ts";
 import { initialTurns, type TurnState } from "./turns.ts";
 import { UsageRecords, type UsageState } from "./usage-records.ts";
 import { authorByKinds, readUserContent } from "./user-message.ts";
-import { initialWords, Words, type WordsState } from "./words.ts";
 
 const COPIED = "history copied from another session";
 /** Events that begin a turn. */
@@ -60,7 +60,7 @@ export interface SessionState extends ThreadIds {
   facts: FactsState;
   copied: CopiedState;
   prompts: PromptsState;
-  words: WordsState;
+  words: ModelTextsState;
   turnRecords: TurnRecordsState;
 }
 
@@ -77,7 +77,7 @@ export function initialSession(ids: ThreadIds, path: string, isInside: boolean):
     facts: initialFacts(),
     copied: initialCopied(),
     prompts: initialPrompts(),
-    words: initialWords(),
+    words: initialModelTexts(),
     turnRecords: { interrupted: false },
   };
 }
@@ -94,7 +94,7 @@ export class Session {
   private readonly copied: CopiedHistory;
   private readonly messages: AgentMessages;
   private readonly prompts: Prompts;
-  private readonly words: Words;
+  private readonly texts: ModelTexts;
   private readonly turnRecords: TurnRecords;
   private readonly events: Events;
 
@@ -111,26 +111,26 @@ export class Session {
     this.runs = new Runs(writer, calls, state.runs);
     this.records = new CallRecords(writer, calls, this.runs);
     this.messages = new AgentMessages(writer, this.runs, this.facts);
-    this.words = new Words(writer, state.words);
+    this.texts = new ModelTexts(writer, state.words);
     this.turnRecords = new TurnRecords(writer, state.turnRecords, () => {
       this.prompts.forget();
-      this.words.copies.clear();
+      this.texts.copies.clear();
     });
     this.prompts = new Prompts(writer, this.facts, state.prompts, {
-      onPrompt: () => this.saidOrAsked(),
+      onPrompt: () => this.isPromptOrOutput(),
       notification: (content) => this.messages.notification(content),
     });
-    const { records, usage, facts, prompts, words, turnRecords } = this;
-    this.events = new Events({ writer, records, usage, facts, prompts, words, turnRecords });
+    const { records, usage, facts, prompts, texts, turnRecords } = this;
+    this.events = new Events({ writer, records, usage, facts, prompts, texts, turnRecords });
     writer.onModelItem = () => {
-      this.saidOrAsked();
+      this.isPromptOrOutput();
       this.prompts.forget();
     };
     if (state.copied.isNoteDue) this.noteCopiesBeforePart();
   }
 
   /** Called when the model or a person said something: later records cannot repeat earlier ones. */
-  private saidOrAsked(): void {
+  private isPromptOrOutput(): void {
     this.state.words.growing = undefined;
     this.turnRecords.forget();
   }
@@ -192,10 +192,10 @@ export class Session {
     if (isUserMessage(line)) {
       return authorByKinds(line.payload) === undefined && !isTurnAborted(line.payload);
     }
-    const ahead = forerunnerOf(line);
-    if (ahead !== undefined) return this.records.mayFollow(ahead.id);
+    const earlyEvent = earlyEventOf(line);
+    if (earlyEvent !== undefined) return this.records.mayFollow(earlyEvent.id);
     const copy = copyOf(line);
-    return copy !== undefined && !this.words.copies.wasShown(copy);
+    return copy !== undefined && !this.texts.copies.wasShown(copy);
   }
 
   mayWait(held: readonly Line[], line: Line): boolean {
@@ -205,7 +205,7 @@ export class Session {
       return NEUTRAL.has(line.type) || NEUTRAL.has(asString(line.payload.type) ?? "");
     }
     const copy = copyOf(line);
-    return copy !== undefined && !this.words.copies.wasShown(copy);
+    return copy !== undefined && !this.texts.copies.wasShown(copy);
   }
 
   release(
@@ -227,29 +227,29 @@ export class Session {
     for (const line of held) {
       const copy = copyOf(line);
       this.writer.begin(line.moment, line.text);
-      const ahead = forerunnerOf(line);
-      if (ahead !== undefined && next?.type === "response_item" && next.payload.id === ahead.id) {
-        done(line, this.records.announce(ahead.id, ahead.payload));
+      const earlyEvent = earlyEventOf(line);
+      if (earlyEvent !== undefined && next?.type === "response_item" && next.payload.id === earlyEvent.id) {
+        done(line, this.records.announce(earlyEvent.id, earlyEvent.payload));
       } else if (copy === undefined) done(line, this.process(line));
       else if (
         base !== undefined &&
-        this.words.copies.belongsTo(copy, base) &&
-        !this.words.isGrowing(copy, base)
+        this.texts.copies.belongsTo(copy, base) &&
+        !this.texts.isGrowing(copy, base)
       ) {
-        this.words.copies.expect(copy);
+        this.texts.copies.expect(copy);
         done(line, folded(copy.kind === "thinking" ? "the reasoning item" : "the message item"));
-      } else done(line, this.words.showCopy(copy));
+      } else done(line, this.texts.showCopy(copy));
     }
   }
 
   /** Completes the state before it is saved. */
   save(): void {
-    this.words.copies.save();
+    this.texts.copies.save();
   }
 
   /** Called after each record, because only the state is kept for the next one. */
   endRecord(): void {
-    this.records.forgetAhead();
+    this.records.dropEarlyEvent();
   }
 
   /** Called when no line follows: a turn without a recorded end gets the status of its last activity. */
@@ -332,7 +332,7 @@ export class Session {
       case "message":
         return this.message(line);
       case "reasoning":
-        return this.words.reasoning(payload);
+        return this.texts.reasoning(payload);
       case "function_call":
       case "custom_tool_call":
       case "local_shell_call":
@@ -371,7 +371,7 @@ export class Session {
   }
 
   private assistantMessage(line: Line): Disposition {
-    if (metadataOf(line).compaction_output !== true) return this.words.message(line);
+    if (metadataOf(line).compaction_output !== true) return this.texts.message(line);
     // The summary is a separate model call.
     this.writer.modelItem();
     return this.turnRecords.compact("summary", baseOf(line)?.texts.join("\n") ?? "", undefined);

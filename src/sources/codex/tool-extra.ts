@@ -195,10 +195,10 @@ function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: 
 export function commandText(command: unknown): string | undefined {
   if (typeof command === "string") return command;
   if (!Array.isArray(command)) return undefined;
-  const words = asStrings(command);
-  const [, flag, script] = words;
-  if (script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
-  return words.join(" ");
+  const argv = asStrings(command);
+  const [, flag, script] = argv;
+  if (script !== undefined && argv.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
+  return argv.join(" ");
 }
 
 function cellExtra(facts: CallFacts, exit_code: number | undefined): UiExtra | undefined {

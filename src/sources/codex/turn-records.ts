@@ -54,7 +54,7 @@ export class TurnRecords {
     let shown = false;
     // The answer was already shown, unless no text of this turn was recorded.
     if (last !== undefined && writer.turn !== undefined && writer.turn.texts === 0) {
-      writer.words("text", last);
+      writer.addText("text", last);
       shown = true;
     }
     if (message !== undefined && keyOfText(message) !== this.state.lastError) {

@@ -1,6 +1,6 @@
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
-import { errorWords } from "../error-words.ts";
+import { splitErrorText } from "../error-text.ts";
 import { keepNewest } from "./bounds.ts";
 import { MAX_TURNS, type Moment, Turns } from "./turns.ts";
 import type { UserContent } from "./user-message.ts";
@@ -32,12 +32,12 @@ export class TurnWriter extends Turns {
   // --- Parts of a step ---
 
   /** Writes a complete text or thought. Returns its id. */
-  words(
+  addText(
     kind: "text" | "thinking",
     text: string,
     more: { phase?: string; hidden?: "encrypted" | "empty" } = {},
   ): string {
-    const step = this.spoken();
+    const step = this.modelOutput();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
@@ -67,7 +67,7 @@ export class TurnWriter extends Turns {
   }
 
   image(media: { url?: string; file_path?: string; mime_type?: string }): void {
-    const step = this.spoken();
+    const step = this.modelOutput();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
@@ -81,7 +81,7 @@ export class TurnWriter extends Turns {
     arguments_json: string,
     byProvider: boolean,
   ): { part_id: string; message_id: string } {
-    const step = this.spoken();
+    const step = this.modelOutput();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
@@ -158,7 +158,7 @@ export class TurnWriter extends Turns {
   }
 
   error(text: string, can_retry: boolean, data?: unknown): void {
-    const { message, answer } = errorWords(text);
+    const { message, answer } = splitErrorText(text);
     const more = data ?? answer;
     this.part();
     this.ensureTurn();

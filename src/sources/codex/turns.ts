@@ -111,7 +111,7 @@ export class Turns {
   beforePart: (() => void) | undefined;
   readonly state: TurnState;
   /** Bytes of an earlier record from which values are read now. */
-  aheadBytes = 0;
+  earlyBytes = 0;
   private recordText = "";
   private frames: Frame[] = [];
 
@@ -128,14 +128,14 @@ export class Turns {
   begin(moment: Moment, text: string): void {
     this.state.moment = moment;
     this.recordText = text;
-    this.aheadBytes = 0;
+    this.earlyBytes = 0;
   }
 
   /** Upper bound of the bytes of JSON of the values in the record that is read, apart from member names. */
   get recordBytes(): number {
     // A byte that is not valid UTF-8 becomes three bytes when decoded.
     const size = this.recordText.includes("\ufffd") ? 3 : 1;
-    return this.state.moment.source.length * size + this.aheadBytes;
+    return this.state.moment.source.length * size + this.earlyBytes;
   }
 
   get position(): Position {
@@ -208,7 +208,7 @@ export class Turns {
       const now = state.moment;
       state.moment = { ...now, at: state.actedAt };
       this.closeStep();
-      this.closeTurn(this.likelyEnd(open), true);
+      this.closeTurn(this.expectedEnd(open), true);
       state.moment = now;
     }
     let id = own ?? uuidFrom(this.session_id, `turn:${state.moment.source.byte}`);
@@ -281,12 +281,12 @@ export class Turns {
   }
 
   /** The likely status of a turn without a recorded end. */
-  private likelyEnd(turn: OpenTurn): TurnStatus {
+  private expectedEnd(turn: OpenTurn): TurnStatus {
     const { step, lastStep } = this.state;
     if (turn.failed) return "failed";
     if (turn.prompts > 0 && turn.commandsOnly && !turn.spoke) return "completed";
-    const gaveBack = step === undefined ? lastStep?.gaveBack : givesBack(step);
-    if (turn.steps > 0 && gaveBack === true) return "completed";
+    const hasYielded = step === undefined ? lastStep?.gaveBack : yieldsTurn(step);
+    if (turn.steps > 0 && hasYielded === true) return "completed";
     // Files that record the start of turns also record a person's stop. This turn ended because its agent ended.
     return turn.explicit ? "failed" : "interrupted";
   }
@@ -299,8 +299,8 @@ export class Turns {
     const { turn } = this;
     if (turn === undefined) return;
     // A turn without a later prompt was not interrupted by one.
-    const likely = this.likelyEnd(turn);
-    const status = likely === "interrupted" ? "failed" : likely;
+    const expected = this.expectedEnd(turn);
+    const status = expected === "interrupted" ? "failed" : expected;
     this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status, inferred: true });
   }
 
@@ -332,7 +332,7 @@ export class Turns {
     return this.state.step;
   }
 
-  protected spoken(): Step {
+  protected modelOutput(): Step {
     this.onModelItem?.();
     const step = this.modelItem();
     const { turn } = this;
@@ -364,7 +364,7 @@ export class Turns {
       ...(usage === undefined ? {} : { usage }),
     });
     const counted = usage !== undefined;
-    this.state.lastStep = { message_id: step.message_id, counted, reason, gaveBack: givesBack(step) };
+    this.state.lastStep = { message_id: step.message_id, counted, reason, gaveBack: yieldsTurn(step) };
   }
 
   /** Adds token counts to a step that may have ended before they were written. `false`: no step lacks them. */
@@ -387,4 +387,4 @@ export class Turns {
   }
 }
 
-const givesBack = ({ said, calls }: Step): boolean => said && !calls;
+const yieldsTurn = ({ said, calls }: Step): boolean => said && !calls;

@@ -56,7 +56,7 @@ export function emitBlocks(
       }
       case "tool_result":
       case "tool-result":
-        tellResult(conversation, block);
+        emitResult(conversation, block);
         return;
       default: {
         const media = imageOf(block) ?? resultContent([block]).parts[0];
@@ -96,7 +96,7 @@ export interface ResultOptions {
 }
 
 /** Emits a `tool_result` block. */
-export function tellResult(
+export function emitResult(
   conversation: Conversation,
   block: JsonObject,
   { status, payload }: ResultOptions = {},

@@ -121,7 +121,7 @@ export interface ToolResult {
 }
 
 /** The state of a session of which nothing was read. */
-export const freshConversation = (session_id: string): ConversationState => ({
+export const initialConversation = (session_id: string): ConversationState => ({
   session_id,
   at: 0,
   ended: [],

@@ -20,7 +20,7 @@ import { RecordFrames } from "./record-frames.ts";
 export {
   type ConversationOptions,
   type ConversationState,
-  freshConversation,
+  initialConversation,
   type StepEnding,
   type StepOptions,
   type ToolCall,
@@ -48,11 +48,11 @@ const MODEL_SWITCH = 0x2000_0000;
  */
 export class Conversation extends RecordFrames {
   /**
-   * Opens the turn of a following prompt, for content that the agent put before it. `anew`: even if the open turn has no prompt
+   * Opens the turn of a following prompt, for content that the agent put before it. `force`: even if the open turn has no prompt
    * yet.
    */
-  beginTurn({ anew = false }: { anew?: boolean } = {}): void {
-    if (this.state.turn?.preamble === true && !anew) return;
+  beginTurn({ force = false }: { force?: boolean } = {}): void {
+    if (this.state.turn?.preamble === true && !force) return;
     this.endBefore();
     this.openTurn(true);
   }
@@ -143,7 +143,7 @@ export class Conversation extends RecordFrames {
       this.fold("nothing: blank text");
       return;
     }
-    this.say("text", text, {}, fields);
+    this.emitPart("text", text, {}, fields);
   }
 
   thinking(text: string, fields: ThoughtFields = {}): void {
@@ -151,10 +151,10 @@ export class Conversation extends RecordFrames {
       this.fold("nothing: blank text");
       return;
     }
-    this.say("thinking", text, text === "" ? { ...fields, hidden: fields.hidden ?? "empty" } : fields);
+    this.emitPart("thinking", text, text === "" ? { ...fields, hidden: fields.hidden ?? "empty" } : fields);
   }
 
-  private say(
+  private emitPart(
     kind: "text" | "thinking",
     text: string,
     { signature, hidden }: ThoughtFields,
@@ -270,7 +270,8 @@ export class Conversation extends RecordFrames {
     if (turn === undefined) return;
     if (stop_reason === "error") turn.failed = true;
     if (stop_reason === "aborted") turn.open = false;
-    else if (this.gaveBack() && stop_reason !== "length") this.endTurn(turn.failed ? "failed" : "completed");
+    else if (this.hasYielded() && stop_reason !== "length")
+      this.endTurn(turn.failed ? "failed" : "completed");
   }
 
   private emitEnd(
@@ -289,14 +290,14 @@ export class Conversation extends RecordFrames {
   amendStep(ending: StepEnding): void {
     const { step } = this.state;
     if (step === undefined || ending.usage === undefined) return;
-    if (step.cut === true) this.aside({ usage: ending.usage });
+    if (step.cut === true) this.sideCall({ usage: ending.usage });
     else if (!step.over) this.endStep(ending);
     else this.emitEnd(step.message_id, ending, ending.stop_reason);
     this.fold("the end of its step");
   }
 
   /** Emits a model call outside the conversation's steps, which used tokens and added nothing to it. */
-  aside({ model, usage }: { model?: string | undefined; usage: Usage }): void {
+  sideCall({ model, usage }: { model?: string | undefined; usage: Usage }): void {
     this.endStep();
     const isOpen = this.state.turn?.open === true;
     this.ensureTurn(true);
@@ -393,22 +394,22 @@ export class Conversation extends RecordFrames {
 
   /** Ends the open parts when no record follows. `stopped`: a person is known to have stopped the agent. */
   close(stopped = false): void {
-    this.endAsItWent(stopped ? "interrupted" : "failed");
+    this.endWithStatus(stopped ? "interrupted" : "failed");
   }
 
   /** Ends the turn before a new one. A turn that neither answered nor failed was interrupted. */
   private endBefore(): void {
-    this.endAsItWent("interrupted");
+    this.endWithStatus("interrupted");
     this.forgetTurn();
   }
 
   /** `otherwise`: the status of a turn without an answer, a failure or an interrupt. */
-  private endAsItWent(otherwise: TurnStatus): void {
+  private endWithStatus(otherwise: TurnStatus): void {
     const { turn } = this.state;
     if (turn === undefined || !turn.open) return;
     this.endStep();
     if (!turn.open) return;
-    const done = turn.preamble || (this.gaveBack() && !this.waits());
+    const done = turn.preamble || (this.hasYielded() && !this.waits());
     const status = done ? "completed" : turn.stopped === true ? "interrupted" : otherwise;
     this.endTurn(turn.failed ? "failed" : status);
   }
@@ -443,7 +444,7 @@ export class Conversation extends RecordFrames {
   }
 
   /** Whether the model ended its turn: its last step called no tool and did not end in a thought. */
-  private gaveBack(): boolean {
+  private hasYielded(): boolean {
     const { step } = this.state;
     return step !== undefined && step.calls === 0 && step.last === "text";
   }

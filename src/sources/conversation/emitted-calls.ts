@@ -4,7 +4,7 @@ import type { ConversationState, EmittedCall } from "./conversation-state.ts";
 /** Maximum number of remembered calls of one turn. The oldest answered ones are removed first. */
 const MAX_CALLS = 256;
 /** Maximum JSON size of a payload that is kept until the result, in UTF-16 code units. */
-const LARGEST_PAYLOAD = 4_000;
+const MAX_PAYLOAD = 4_000;
 
 /**
  * The calls of each list by their agent's ids and by the suffixes of their part ids. Derived from the lists, because states are
@@ -50,7 +50,7 @@ export function nameCall(
   if (known !== undefined) return known.id;
   const id = name === "" || index.by_name.has(name) ? `${name}@${part}` : name;
   const call: EmittedCall = { name, id, tool_name, part, answered: false };
-  if (payload !== undefined && JSON.stringify(payload).length <= LARGEST_PAYLOAD) call.payload = payload;
+  if (payload !== undefined && JSON.stringify(payload).length <= MAX_PAYLOAD) call.payload = payload;
   calls.push(call);
   addTo(index, call);
   forgetCalls(state);

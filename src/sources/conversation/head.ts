@@ -24,7 +24,7 @@ export function firstMembers(head: Uint8Array): JsonObject | undefined {
   const whole = parseObject(text);
   if (whole !== undefined) return whole;
   // Try to cut at each top-level comma, from the last one on: the text before it is complete.
-  const cuts: number[] = [];
+  const boundaries: number[] = [];
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
@@ -32,8 +32,8 @@ export function firstMembers(head: Uint8Array): JsonObject | undefined {
       for (at += 1; at < text.length && text[at] !== '"'; at += 1) if (text[at] === "\\") at += 1;
     } else if (character === "{" || character === "[") depth += 1;
     else if (character === "}" || character === "]") depth -= 1;
-    else if (character === "," && depth === 1) cuts.push(at);
+    else if (character === "," && depth === 1) boundaries.push(at);
   }
-  const last = cuts.at(-1);
+  const last = boundaries.at(-1);
   return last === undefined ? {} : (parseObject(`${text.slice(0, last)}}`) ?? {});
 }

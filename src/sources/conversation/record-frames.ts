@@ -63,7 +63,7 @@ export class RecordFrames {
   /** Emits new and changed session facts. Facts that are `undefined` are not known. */
   update(patch: SessionFacts): void {
     const { emitted } = this.state;
-    let news: SessionPatch | undefined;
+    let changes: SessionPatch | undefined;
     let name: keyof SessionFacts;
     // `for…in` avoids creating a list for every record.
     for (name in patch) {
@@ -73,9 +73,9 @@ export class RecordFrames {
       const print = typeof value === "object" ? JSON.stringify(value) : value;
       if (own(emitted, name) === print) continue;
       emitted[name] = print;
-      news = { ...news, [name]: value };
+      changes = { ...changes, [name]: value };
     }
-    if (news !== undefined) this.emit({ type: "session.update", patch: news });
+    if (changes !== undefined) this.emit({ type: "session.update", patch: changes });
   }
 
   /** Marks the record as one that changed or repeated another record's parts. */

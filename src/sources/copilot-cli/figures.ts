@@ -6,12 +6,12 @@ import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
  * `undefined`: no counts, or only zeros.
  */
 export function usageOf(value: unknown): Usage | undefined {
-  const told = asObject(value);
-  const given = asNumber(told?.inputTokens) ?? 0;
-  const output = asNumber(told?.outputTokens) ?? 0;
-  const cache_read = asNumber(told?.cacheReadTokens);
-  const cache_write = asNumber(told?.cacheWriteTokens);
-  const reasoning = asNumber(told?.reasoningTokens);
+  const fields = asObject(value);
+  const given = asNumber(fields?.inputTokens) ?? 0;
+  const output = asNumber(fields?.outputTokens) ?? 0;
+  const cache_read = asNumber(fields?.cacheReadTokens);
+  const cache_write = asNumber(fields?.cacheWriteTokens);
+  const reasoning = asNumber(fields?.reasoningTokens);
   if (given + output === 0) return undefined;
   const cached = (cache_read ?? 0) + (cache_write ?? 0);
   return {
@@ -27,8 +27,8 @@ export function usageOf(value: unknown): Usage | undefined {
 /** Totals of a session by model, from its end record. */
 export function totalsOf(metrics: unknown): Record<string, Usage> {
   const totals: Record<string, Usage> = {};
-  for (const [model, told] of Object.entries(asObject(metrics) ?? ({} as JsonObject))) {
-    const usage = usageOf(asObject(told)?.usage);
+  for (const [model, fields] of Object.entries(asObject(metrics) ?? ({} as JsonObject))) {
+    const usage = usageOf(asObject(fields)?.usage);
     if (usage !== undefined) totals[model] = usage;
   }
   return totals;

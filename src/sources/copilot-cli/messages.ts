@@ -37,9 +37,9 @@ export function readAssistantMessage(event: Event): void {
   const { state, agent, conversation, data, record } = event;
   const call = asText(data.apiCallId);
   const chunk = asNumber(data.chunkIndex);
-  const goesOn = chunk !== undefined && chunk > 0 && call !== undefined && agent.open_call === call;
-  if (!goesOn && !(agent.thoughts.length > 0 && conversation.hasOpenStep)) beginStep(event);
-  tellThought(event);
+  const isContinued = chunk !== undefined && chunk > 0 && call !== undefined && agent.open_call === call;
+  if (!isContinued && !(agent.thoughts.length > 0 && conversation.hasOpenStep)) beginStep(event);
+  emitThought(event);
   const phase = asText(data.phase);
   conversation.text(asString(data.content) ?? "", phase === undefined ? {} : { phase });
   const requests = asArray(data.toolRequests).map(asObject);
@@ -62,11 +62,11 @@ export function readAssistantMessage(event: Event): void {
     return;
   }
   delete agent.open_call;
-  const told = take(state.figures, call);
-  const stop_reason = own(FINISH, told?.reason);
+  const figures = take(state.figures, call);
+  const stop_reason = own(FINISH, figures?.reason);
   conversation.endStep({
-    ...(told !== undefined && { usage: told.usage }),
-    ...(told?.reason !== undefined && { stop_reason_raw: told.reason }),
+    ...(figures !== undefined && { usage: figures.usage }),
+    ...(figures?.reason !== undefined && { stop_reason_raw: figures.reason }),
     stop_reason,
   });
 }
@@ -91,7 +91,7 @@ export function readReasoning(event: Event): void {
   agent.thoughts = [...agent.thoughts.slice(-7), beginningOf(text)];
 }
 
-function tellThought({ agent, conversation, data }: Event): void {
+function emitThought({ agent, conversation, data }: Event): void {
   const text = asString(data.reasoningText) ?? "";
   const signature = asText(data.reasoningOpaque) ?? asText(data.encryptedContent);
   if (agent.thoughts.includes(beginningOf(text))) return;

@@ -31,7 +31,7 @@ export function factsOf(data: JsonObject): SessionPatch {
 }
 
 /** The given members that are present; `undefined`: none. */
-function told(data: JsonObject, ...names: string[]): JsonObject | undefined {
+function fields(data: JsonObject, ...names: string[]): JsonObject | undefined {
   const members = names.flatMap((name) =>
     data[name] === undefined || data[name] === null ? [] : [[name, data[name]] as const],
   );
@@ -45,41 +45,41 @@ const NOTES: Readonly<
   "session.info": (data) => [
     asText(data.message) ?? "Notice",
     undefined,
-    told(data, "infoType", "url", "tip"),
+    fields(data, "infoType", "url", "tip"),
   ],
   "session.warning": (data) => [
     `Warning: ${word(data.message)}`,
     undefined,
-    told(data, "warningType", "url", "remediation"),
+    fields(data, "warningType", "url", "remediation"),
   ],
   "session.mode_changed": (data) => [`Mode: ${word(data.previousMode)} → ${word(data.newMode)}`],
   "session.permissions_changed": (data) => [
     `Permission mode: ${word(data.mode)}`,
     undefined,
-    told(data, "previousMode", "assistedApprovalModel"),
+    fields(data, "previousMode", "assistedApprovalModel"),
   ],
   "session.session_limits_changed": (data) => [
     "Limits of the session changed",
     undefined,
-    told(data, "sessionLimits"),
+    fields(data, "sessionLimits"),
   ],
   "session.plan_changed": (data) => [`Plan file: ${word(data.operation)}`],
   "session.workspace_file_changed": (data) => [`Workspace file ${word(data.operation)}: ${word(data.path)}`],
   "session.schedule_created": (data) => [
     `Prompt scheduled: ${asText(data.displayPrompt) ?? word(data.prompt)}`,
     undefined,
-    told(data, "id", "cron", "at", "intervalMs", "tz", "recurring"),
+    fields(data, "id", "cron", "at", "intervalMs", "tz", "recurring"),
   ],
   "session.schedule_cancelled": (data) => [`Scheduled prompt cancelled: ${String(data.id)}`],
   "session.autopilot_objective_changed": (data) => [
     `Autopilot objective: ${word(data.operation)}`,
     undefined,
-    told(data, "id", "status"),
+    fields(data, "id", "status"),
   ],
   "session.handoff": (data) => [
     `Handed over from ${word(data.sourceType)}`,
     asText(data.summary) ?? asText(data.context),
-    told(data, "remoteSessionId", "repository", "host"),
+    fields(data, "remoteSessionId", "repository", "host"),
   ],
   "session.remote_steerable_changed": (data) => [
     data.remoteSteerable === true ? "Remote control switched on" : "Remote control switched off",
@@ -87,32 +87,32 @@ const NOTES: Readonly<
   "session.task_complete": (data) => [
     data.success === false ? "Task not completed" : "Task completed",
     asText(data.summary) ?? asText(data.reason),
-    told(data, "outcome", "objectiveId"),
+    fields(data, "outcome", "objectiveId"),
   ],
   "session.fusion_route_failed": (data) => [
     `Model routing failed: ${word(data.reason)}`,
     asText(data.errorMessage),
-    told(data, "fallbackModel"),
+    fields(data, "fallbackModel"),
   ],
   "session.fusion_resolved": (data) => [
     `Models chosen: ${word(data.primaryModel)}`,
     undefined,
-    told(data, "secondaryModel", "pattern", "policy", "ruleName"),
+    fields(data, "secondaryModel", "pattern", "policy", "ruleName"),
   ],
   "session.fusion_completed": (data) => [
     `Models' common answer: ${word(data.outcome)}`,
     undefined,
-    told(data, "inputTokens", "outputTokens", "phaseCount", "finalSourceModel"),
+    fields(data, "inputTokens", "outputTokens", "phaseCount", "finalSourceModel"),
   ],
   "assistant.fusion_phase_completed": (data) => [
     `${word(data.model)} as ${word(data.role)}`,
     asText(data.content),
-    told(data, "phaseKind", "verdict", "usage"),
+    fields(data, "phaseKind", "verdict", "usage"),
   ],
   "assistant.fusion_phase_failed": (data) => [
     `${word(data.model)} as ${word(data.role)} failed: ${word(data.reason)}`,
     asText(data.errorMessage),
-    told(data, "phaseKind", "usage"),
+    fields(data, "phaseKind", "usage"),
   ],
   "subagent.selected": (data) => [`Agent selected: ${asText(data.agentDisplayName) ?? word(data.agentName)}`],
   "subagent.deselected": () => ["Default agent selected"],
@@ -134,7 +134,7 @@ export function readNote({ conversation, data }: Event, type: string): boolean {
 
 export function readResume({ conversation, data }: Event): void {
   conversation.update(factsOf(data));
-  conversation.marker("note", "Session resumed", undefined, told(data, "eventCount", "sessionWasActive"));
+  conversation.marker("note", "Session resumed", undefined, fields(data, "eventCount", "sessionWasActive"));
 }
 
 /** Reads the end of a program run. Its totals, which continue after a resume, are kept besides those of the steps. */
@@ -143,12 +143,12 @@ export function readShutdown({ state, conversation, data }: Event): void {
   if (!state.has_figures) {
     for (const [model, total] of Object.entries(totalsOf(data.modelMetrics))) {
       const usage = growthOf(Object.hasOwn(state.totals, model) ? state.totals[model] : undefined, total);
-      if (usage !== undefined) conversation.aside({ model, usage });
+      if (usage !== undefined) conversation.sideCall({ model, usage });
       remember(state.totals, model, total);
     }
   }
   const reason = asText(data.errorReason);
-  const facts = told(
+  const facts = fields(
     data,
     "shutdownType",
     "codeChanges",
@@ -167,7 +167,7 @@ export function readModelChange({ agent, conversation, data }: Event): void {
   const before = agent.conversation.model;
   if (before !== undefined && before !== model) {
     const cause = asText(data.cause);
-    const more = told(data, "reasoningEffort", "previousReasoningEffort", "source");
+    const more = fields(data, "reasoningEffort", "previousReasoningEffort", "source");
     conversation.marker("model_switch", `Model changed: ${before} → ${model}`, cause, more);
   }
   agent.conversation.model = model;
@@ -188,7 +188,7 @@ export function readCompactionEnd({ state, agent, conversation, record, data }: 
     data.success === false
       ? `Compaction failed${failure === undefined ? "" : `: ${failure}`}`
       : `Context compacted${before === undefined ? "" : `: ${before.toLocaleString("en-US")} tokens before`}`;
-  const more = told(
+  const more = fields(
     data,
     "postCompactionTokens",
     "messagesRemoved",
@@ -204,7 +204,7 @@ export function readCompactionEnd({ state, agent, conversation, record, data }: 
   const used = asObject(data.compactionTokensUsed);
   const usage = usageOf(used);
   const model = asText(used?.model);
-  if (usage !== undefined) conversation.aside({ model, usage });
+  if (usage !== undefined) conversation.sideCall({ model, usage });
 }
 
 /** Shows a permission request until a decision follows. */
@@ -224,9 +224,9 @@ export function readPermissionRequest({ state, conversation, record, data }: Eve
 
 export function readPermissionAnswer({ state, agent, conversation, record, data }: Event): void {
   const asked = take(state.asked, asText(data.requestId));
-  const { words, outcome, permission } = decisionOf(data);
+  const { text, outcome, permission } = decisionOf(data);
   const line = new Conversation(agent.conversation, { key: asked?.key ?? record.key, place: record.place });
-  line.marker("note", `${asked?.title ?? "Permission asked"} (${words})`, undefined, data);
+  line.marker("note", `${asked?.title ?? "Permission asked"} (${text})`, undefined, data);
   conversation.join(line);
   const call = asText(data.toolCallId) ?? asked?.tool_call_id;
   if (call === undefined) return;
@@ -267,7 +267,7 @@ export function readNotification({ conversation, data }: Event): void {
 export function readError({ conversation, data }: Event): void {
   conversation.error(
     asText(data.message) ?? "An error without a message",
-    told(data, "errorType", "errorCode", "statusCode", "stack", "url", "remediation"),
+    fields(data, "errorType", "errorCode", "statusCode", "stack", "url", "remediation"),
   );
 }
 
@@ -286,19 +286,19 @@ export function readAsset({ conversation, data }: Event): void {
 /** Reads the token counts of a model call, recorded before or after its answer. */
 export function readFigures({ state, agent, conversation, data }: Event, key: string): void {
   state.has_figures = true;
-  const told_usage = asObject(data.usage) ?? data;
-  const usage = usageOf(told_usage);
-  const call = asText(told_usage.apiCallId);
-  const model = asText(told_usage.model);
+  const usage_fields = asObject(data.usage) ?? data;
+  const usage = usageOf(usage_fields);
+  const call = asText(usage_fields.apiCallId);
+  const model = asText(usage_fields.model);
   if (usage === undefined) return;
-  const kind = asText(told_usage.interactionType) ?? "conversation-agent";
+  const kind = asText(usage_fields.interactionType) ?? "conversation-agent";
   const isStep = call !== undefined && /^conversation-(?:agent|subagent|user)$/.test(kind);
   // A model call outside the conversation: a title, a summary.
   if (!isStep) {
-    conversation.aside({ model, usage });
+    conversation.sideCall({ model, usage });
     return;
   }
-  const reason = asText(told_usage.finishReason);
+  const reason = asText(usage_fields.finishReason);
   flushFigures({ state, agent, conversation }, key);
   remember(state.figures, call, {
     agent: key,
@@ -316,6 +316,6 @@ export function flushFigures(
   for (const [call, { agent: owner, usage, model }] of Object.entries(state.figures)) {
     if (owner !== key) continue;
     delete state.figures[call];
-    conversation.aside({ model, usage });
+    conversation.sideCall({ model, usage });
   }
 }

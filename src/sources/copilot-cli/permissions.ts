@@ -4,7 +4,7 @@ import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 /** The decision of a person, hook or rule about a call. */
 export interface Decision {
   /** For people: "allowed by the user". */
-  words: string;
+  text: string;
   outcome?: CallOutcome;
   permission?: Permission;
 }
@@ -33,45 +33,45 @@ export function decisionOf(data: JsonObject): Decision {
   switch (kind) {
     case "approved":
       return {
-        words: `allowed${by === "person" ? "" : " by the settings"}`,
+        text: `allowed${by === "person" ? "" : " by the settings"}`,
         permission: { by, ...once(by) },
       };
     case "approved-for-session":
-      return { words: "allowed for the session", permission: { by, scope: "session" } };
+      return { text: "allowed for the session", permission: { by, scope: "session" } };
     case "approved-for-location":
-      return { words: "allowed for the folder", permission: { by, scope: "folder" } };
+      return { text: "allowed for the folder", permission: { by, scope: "folder" } };
     case "denied-interactively-by-user": {
       const reason = asText(result.feedback);
       return {
-        words: "refused by the user",
+        text: "refused by the user",
         outcome: { kind: "refused", by: "person", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-by-rules":
-      return { words: "refused by a rule", outcome: { kind: "refused", by: "rule" } };
+      return { text: "refused by a rule", outcome: { kind: "refused", by: "rule" } };
     case "denied-by-content-exclusion-policy": {
       const reason = asText(result.message);
       return {
-        words: "refused by a content exclusion",
+        text: "refused by a content exclusion",
         outcome: { kind: "refused", by: "rule", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-by-permission-request-hook": {
       const reason = asText(result.message);
       return {
-        words: "refused by a hook",
+        text: "refused by a hook",
         outcome: { kind: "refused", by: "hook", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-no-approval-rule-and-could-not-request-from-user":
       return {
-        words: "refused: no rule allows it, and nobody could be asked",
+        text: "refused: no rule allows it, and nobody could be asked",
         outcome: { kind: "refused", by: "settings" },
       };
     case "cancelled":
-      return { words: "withdrawn", outcome: { kind: "stopped" } };
+      return { text: "withdrawn", outcome: { kind: "stopped" } };
     default:
-      return { words: kind };
+      return { text: kind };
   }
 }
 

@@ -37,9 +37,9 @@ function attachment(value: unknown): Part {
       if (path === undefined) break;
       return fileAt(path, name, "inode/directory");
     case "selection": {
-      const words = asString(item.text);
-      if (words === undefined) break;
-      return { type: "text", text: `Selection of ${path ?? name ?? "a file"}:\n${words}` };
+      const text = asString(item.text);
+      if (text === undefined) break;
+      return { type: "text", text: `Selection of ${path ?? name ?? "a file"}:\n${text}` };
     }
     case "blob": {
       const data = asText(item.data);

@@ -32,7 +32,7 @@ import {
   readResume,
   readShutdown,
 } from "./notices.ts";
-import { type AgentState, agentKey, agentOf, type CopilotState, freshAgent, remember } from "./state.ts";
+import { type AgentState, agentKey, agentOf, type CopilotState, initialAgent, remember } from "./state.ts";
 import { readWorkspace } from "./workspace.ts";
 
 const ID = "copilot-cli";
@@ -53,7 +53,7 @@ export const copilotReader: RecordReader<CopilotState> = {
     return {
       session_id,
       named: false,
-      main: freshAgent(session_id),
+      main: initialAgent(session_id),
       agents: {},
       started: {},
       figures: {},

@@ -2,7 +2,7 @@ import type { Usage } from "../../model/messages/message.ts";
 import type { JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import { type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { type StartedRuns, startedRuns } from "../conversation/runs.ts";
 
 /** One agent of a session: the main agent, or a sub-agent, whose records are between its parent's. */
@@ -42,10 +42,10 @@ export interface CopilotState {
 }
 
 /** Maximum number of remembered values of each kind. The oldest are removed first. */
-const MOST = 64;
+const MAX_REMEMBERED = 64;
 
-export const freshAgent = (session_id: string): AgentState => ({
-  conversation: freshConversation(session_id),
+export const initialAgent = (session_id: string): AgentState => ({
+  conversation: initialConversation(session_id),
   ...startedRuns(),
   thoughts: [],
 });
@@ -56,7 +56,8 @@ export function remember<Value>(record: Record<string, Value>, name: string, val
   if (name === "__proto__") return;
   record[name] = value;
   const names = Object.keys(record);
-  for (const old of names.slice(0, Math.max(0, names.length - MOST))) if (old !== name) delete record[old];
+  for (const old of names.slice(0, Math.max(0, names.length - MAX_REMEMBERED)))
+    if (old !== name) delete record[old];
 }
 
 /** Returns the value of a name and removes it. */
@@ -84,7 +85,7 @@ export function agentOf(state: CopilotState, key: string, at: number): AgentStat
   if (key === "") return state.main;
   const known = Object.hasOwn(state.agents, key) ? state.agents[key] : undefined;
   if (known !== undefined) return known;
-  const agent = freshAgent(uuidFrom(state.session_id, key));
+  const agent = initialAgent(uuidFrom(state.session_id, key));
   agent.run = { key, at };
   if (key.startsWith("call:")) agent.run.tool_call_id = key.slice("call:".length);
   remember(state.agents, key, agent);

@@ -23,9 +23,9 @@ export function outputOf(data: JsonObject): ToolOutput {
   // For a long output, the model receives a shorter text than the person saw. For a file that was read or changed, the detail is
   // a diff.
   const isWhole = detailed.length > content.length && !FILE_HEADER.test(detailed);
-  const said = isWhole ? detailed : content;
+  const text = isWhole ? detailed : content;
   const failure = asText(error?.message);
-  const output_text = said === "" ? (failure ?? "") : said;
+  const output_text = text === "" ? (failure ?? "") : text;
   const blocks = asArray(result?.contents).filter((block) => asText(asObject(block)?.text) === undefined);
   const { parts } = resultContent(blocks);
   const binary = asArray(result?.binaryResultsForLlm).flatMap((item): MediaPart[] => {
@@ -37,8 +37,8 @@ export function outputOf(data: JsonObject): ToolOutput {
     const filename = asText(description);
     return [{ type: "file", mime, url, ...(filename !== undefined && { filename }) }];
   });
-  const told = new Set(parts.map((part) => JSON.stringify(part)));
-  return { output_text, parts: [...parts, ...binary.filter((part) => !told.has(JSON.stringify(part)))] };
+  const present = new Set(parts.map((part) => JSON.stringify(part)));
+  return { output_text, parts: [...parts, ...binary.filter((part) => !present.has(JSON.stringify(part)))] };
 }
 
 /** The payload of a result, from the call's payload and Copilot's data for its own terminal. */

@@ -31,9 +31,9 @@ function headOf(store: OpenStore): JsonObject {
   const bytes = /^(?:[0-9a-f]{2})+$/i.test(digits)
     ? Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
     : new TextEncoder().encode(digits);
-  const beside = parseObject(store.readText(store.path.replace(/store\.db$/, "meta.json")) ?? "");
-  const title = asText(beside?.title);
-  const cwd = asText(beside?.cwd);
+  const metadata = parseObject(store.readText(store.path.replace(/store\.db$/, "meta.json")) ?? "");
+  const title = asText(metadata?.title);
+  const cwd = asText(metadata?.cwd);
   // The encryption key is not copied.
   const { blobEncryptionKey: _, ...head } = parseObject(new TextDecoder().decode(bytes)) ?? {};
   return { ...head, ...(title !== undefined && { name: title }), ...(cwd !== undefined && { cwd }) };

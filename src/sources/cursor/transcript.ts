@@ -3,9 +3,9 @@ import { asObject, asString, asText } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
-import { emitBlocks, tellResult } from "../conversation/blocks.ts";
+import { emitBlocks, emitResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -47,7 +47,7 @@ export const transcriptReader = conversationReader<TranscriptState>({
     // `<parent>/subagents/<id>.jsonl` below `agent-transcripts`.
     const parent = names.at(-2) === "subagents" ? names.at(-3) : undefined;
     return {
-      conversation: freshConversation(idOf(stemOf(path))),
+      conversation: initialConversation(idOf(stemOf(path))),
       ...startedRuns(),
       named: !isRecordLog(path),
       ...(parent !== undefined && { parent: idOf(parent) }),
@@ -94,11 +94,11 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "tool") {
-    for (const block of blocksIn(content)) tellResult(conversation, block);
+    for (const block of blocksIn(content)) emitResult(conversation, block);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "user") {
-    tellUser(conversation, content, parent !== undefined);
+    emitUser(conversation, content, parent !== undefined);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.type === "turn_ended")
@@ -140,9 +140,9 @@ function endTurn(conversation: Conversation, status: string, error: unknown): Re
 }
 
 /** Reads a message of role `user`: the person's text in `<user_query>`, Cursor's additions, results of calls. */
-export function tellUser(conversation: Conversation, content: unknown, isTask: boolean): void {
+export function emitUser(conversation: Conversation, content: unknown, isTask: boolean): void {
   const blocks = blocksIn(content);
-  for (const block of blocks) if (block.type === "tool_result") tellResult(conversation, block);
+  for (const block of blocks) if (block.type === "tool_result") emitResult(conversation, block);
   const results = blocks.length;
   const others = blocks.filter((block) => block.type !== "tool_result");
   const injected: string[] = [];

@@ -3,9 +3,9 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
-import { emitBlocks, tellResult } from "../conversation/blocks.ts";
+import { emitBlocks, emitResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -27,7 +27,7 @@ const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuid
 /** Reads sessions of Factory's Droid, 0.22 to 0.229: `session_start`, then one message in Anthropic blocks per line. */
 export const droidReader = conversationReader<DroidState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
+    conversation: initialConversation(idOf(stemOf(path))),
     ...startedRuns(),
     started: false,
   }),
@@ -176,7 +176,7 @@ function readUser(state: DroidState, conversation: Conversation, message: JsonOb
   }
   const blocks = blocksIn(message.content);
   const results = blocks.filter((block) => block.type === "tool_result");
-  for (const result of results) tellResult(conversation, result);
+  for (const result of results) emitResult(conversation, result);
   const others = blocks.filter((block) => block.type !== "tool_result");
   const injected: string[] = [];
   const parts = promptParts(others, (text) => {

@@ -23,8 +23,8 @@ const CONTENT = 1_000;
 /** The tool with which a sub-agent returns its result. */
 const COMPLETE_TASK = "complete_task";
 /** Maximum number of remembered calls, and of messages that a rewind can retract. */
-const MOST_CALLS = 1_000;
-const MOST_MESSAGES = 2_000;
+const MAX_CALLS = 1_000;
+const MAX_MESSAGES = 2_000;
 const SHELL_MODE = "I ran the following shell command:";
 const COMPRESSED_ANSWER = "Got it. Thanks for the additional context!";
 /** The first folder in the context that Gemini CLI gives the model. The main session's file names it nowhere else. */
@@ -139,7 +139,7 @@ class RecordReading {
   /** Emits a frame that may precede the conversation. It does not count as a message of the conversation. */
   private preface(body: FrameBody): void {
     if (this.state.held === undefined) {
-      this.tell(body);
+      this.emitShown(body);
       return;
     }
     this.fold("the first message");
@@ -160,7 +160,7 @@ class RecordReading {
     this.frames.push(completeFrame(body, this.session_id, at, source));
   }
 
-  private tell(body: FrameBody): void {
+  private emitShown(body: FrameBody): void {
     if (this.revises) this.fold("the message before it");
     else this.disposition = { kind: "shown" };
     this.put(body);
@@ -233,7 +233,7 @@ class RecordReading {
     state.compressed = compressed;
     if (isFirst) return;
     this.timeOf(asObject(patch)?.lastUpdated);
-    this.tell({
+    this.emitShown({
       type: "marker",
       part_id: uuidFrom(this.session_id, `compressed:${this.record.key}`),
       kind: "compaction",
@@ -247,9 +247,9 @@ class RecordReading {
     const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
     for (const key of takeNames(state.messages, Math.max(0, at))) {
       this.retract(key, "rewound");
-      addName(state.rewound, key, MOST_MESSAGES);
+      addName(state.rewound, key, MAX_MESSAGES);
     }
-    this.tell({
+    this.emitShown({
       type: "marker",
       part_id: uuidFrom(this.session_id, `rewind:${this.record.key}`),
       kind: "rewind",
@@ -277,7 +277,7 @@ class RecordReading {
     const before = state.at;
     this.timeOf(value.timestamp);
     const isNew = !hasName(state.messages, key) && !hasName(state.rewound, key);
-    if (isNew) addName(state.messages, key, MOST_MESSAGES);
+    if (isNew) addName(state.messages, key, MAX_MESSAGES);
     this.revises = !isNew;
     switch (type) {
       case "user":
@@ -320,7 +320,7 @@ class RecordReading {
       return;
     }
     if (text.startsWith("System: Please continue")) {
-      this.tell({
+      this.emitShown({
         type: "developer.message",
         message_id,
         parts: [{ type: "text", text }],
@@ -331,7 +331,7 @@ class RecordReading {
     const parts = promptParts(value.displayContent ?? value.content);
     // Nothing records the end of a turn. The time until the next prompt is not part of it.
     if (!this.revises && state.last !== undefined && before > 0) this.putAt(before, { type: "turn.end" });
-    this.tell({
+    this.emitShown({
       type: "user.message",
       message_id,
       parts,
@@ -349,7 +349,7 @@ class RecordReading {
       if (hasName(this.state.ended, id)) continue;
       const { text = "", parts } = responseOf([block]);
       const failed = asString(asObject(answer?.response)?.error) !== undefined;
-      this.tell({
+      this.emitShown({
         type: "message.tool_result",
         tool_call_id: id,
         ...(asText(answer?.name) !== undefined && { tool_name: asText(answer?.name) ?? "" }),
@@ -359,7 +359,7 @@ class RecordReading {
         parts,
         ...this.resultIds(id),
       });
-      addName(this.state.ended, id, MOST_CALLS);
+      addName(this.state.ended, id, MAX_CALLS);
     }
   }
 
@@ -383,12 +383,12 @@ class RecordReading {
     }
     for (const [index, each] of asArray(value.thoughts).entries()) {
       const thought = asObject(each);
-      const said = [asText(thought?.subject), asText(thought?.description)].filter(
+      const thoughtTexts = [asText(thought?.subject), asText(thought?.description)].filter(
         (text) => text !== undefined,
       );
       const part_id = partId(message_id, index);
-      this.tell({ type: "message.part_start", part_id, kind: "thinking", message_id });
-      this.tell({ type: "message.part_end", part_id, text: said.join("\n\n") });
+      this.emitShown({ type: "message.part_start", part_id, kind: "thinking", message_id });
+      this.emitShown({ type: "message.part_end", part_id, text: thoughtTexts.join("\n\n") });
     }
     for (const [index, block] of blocksIn(value.content).entries()) {
       const part_id = partId(message_id, CONTENT + index);
@@ -396,10 +396,10 @@ class RecordReading {
       const media = imageOf(block);
       if (text !== undefined && text.trim() !== "") {
         const kind = block.thought === true ? "thinking" : "text";
-        this.tell({ type: "message.part_start", part_id, kind, message_id });
-        this.tell({ type: "message.part_end", part_id, text });
+        this.emitShown({ type: "message.part_start", part_id, kind, message_id });
+        this.emitShown({ type: "message.part_end", part_id, text });
       } else if (media?.type === "image_url") {
-        this.tell({ type: "message.image", part_id, message_id, url: media.url });
+        this.emitShown({ type: "message.image", part_id, message_id, url: media.url });
       } else if (text === undefined && block.functionCall === undefined && media === undefined) {
         this.unknown(block, `${this.record.key}:${index}`);
       }
@@ -423,11 +423,11 @@ class RecordReading {
     const id = asText(call.id) ?? `${message_id}:${path.join(".")}`;
     if (hasName(state.ended, id)) return;
     this.revises = hasName(state.started, id);
-    if (!this.revises) addName(state.started, id, MOST_CALLS);
+    if (!this.revises) addName(state.started, id, MAX_CALLS);
     const before = state.at;
     this.timeOf(call.timestamp);
     const arguments_json = new RawJson(this.record).of(call.args ?? {}, path);
-    this.tell({
+    this.emitShown({
       type: "message.tool_call",
       tool_call_id: id,
       tool_name: asText(call.name) ?? "unknown",
@@ -440,7 +440,7 @@ class RecordReading {
     const result = resultOf(call, id);
     if (result !== undefined) {
       this.put({ ...result, ...this.resultIds(id) });
-      addName(state.ended, id, MOST_CALLS);
+      addName(state.ended, id, MAX_CALLS);
       // A sub-agent's result. Its file has no other end.
       if (call.name === COMPLETE_TASK && result.status === "success")
         this.put({ type: "turn.end", status: "completed" });
@@ -464,7 +464,7 @@ class RecordReading {
       ...(agent_key !== undefined && { agent_key }),
       ...(prompt !== undefined && { prompt }),
     });
-    if (calls.length > MOST_CALLS) calls.shift();
+    if (calls.length > MAX_CALLS) calls.shift();
   }
 
   private notice(value: JsonObject, type: "info" | "warning" | "error", message_id: string): void {
@@ -476,7 +476,7 @@ class RecordReading {
       return;
     }
     if (text.startsWith("Request cancelled")) {
-      this.tell({ type: "interrupt", part_id, reason: text });
+      this.emitShown({ type: "interrupt", part_id, reason: text });
       return;
     }
     const [title = type] = text.split("\n", 1);

@@ -2,7 +2,7 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, resultContent } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { inputOf, ofFailure, payloadOf } from "../conversation/tool-payload.ts";
@@ -25,7 +25,7 @@ const idOf = (name: string): string => uuidFrom("goose", name);
  */
 export const gooseReader = conversationReader<GooseState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
+    conversation: initialConversation(idOf(stemOf(path))),
     named: false,
     count: 0,
   }),

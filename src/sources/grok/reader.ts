@@ -4,7 +4,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { promptParts, resultContent, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -27,7 +27,7 @@ export const grokReader = conversationReader<GrokState>({
     const names = namesOf(path);
     // The folder is named after the session.
     const name = stemOf(path) === "chat_history" ? (names.at(-2) ?? path) : stemOf(path);
-    return { conversation: freshConversation(idOf(name)), ...startedRuns(), begun: false };
+    return { conversation: initialConversation(idOf(name)), ...startedRuns(), begun: false };
   },
   sessionId: (state) => state.conversation.session_id,
   read,
@@ -83,11 +83,11 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
       return readUser(conversation, value);
     case "reasoning":
       beginStep(conversation, record);
-      tellReasoning(conversation, value);
+      emitReasoning(conversation, value);
       return conversation.result({ kind: "hidden", rule: "blank text" });
     case "backend_tool_call":
       beginStep(conversation, record);
-      tellBackendCall(conversation, value);
+      emitBackendCall(conversation, value);
       return conversation.result();
     case "assistant":
       return readAssistant(state, conversation, record);
@@ -131,7 +131,7 @@ function readUser(conversation: Conversation, value: JsonObject): RecordResult {
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-function tellReasoning(conversation: Conversation, value: JsonObject): void {
+function emitReasoning(conversation: Conversation, value: JsonObject): void {
   const texts = [...asArray(value.summary), ...asArray(value.content)].flatMap(
     (part) => asText(asObject(part)?.text) ?? [],
   );
@@ -144,7 +144,7 @@ function tellReasoning(conversation: Conversation, value: JsonObject): void {
 }
 
 /** Emits a server-side tool of xAI, within the step. Its line is both call and result. */
-function tellBackendCall(conversation: Conversation, value: JsonObject): void {
+function emitBackendCall(conversation: Conversation, value: JsonObject): void {
   const kind = asObject(value.kind) ?? {};
   const action = asObject(kind.action);
   const tool_name = asText(kind.tool_type) ?? "backend_tool";

@@ -6,7 +6,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -39,7 +39,7 @@ const idOf = (name: string): string => {
  */
 export const iflowReader = conversationReader<IflowState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
+    conversation: initialConversation(idOf(stemOf(path))),
     named: false,
     ...startedRuns(),
     emitted_calls: [],
@@ -92,7 +92,7 @@ function readAssistant(
   /** New blocks with their position in the record. */
   const news = all
     .map((block, index) => ({ block, index }))
-    .filter(({ block }) => isNews(state, conversation, block));
+    .filter(({ block }) => isNew(state, conversation, block));
   const usage = usageOf(message.usage);
   const isLast = !/-tool-/.test(asString(message.id) ?? "");
   if (news.length === 0) {
@@ -129,7 +129,7 @@ function readAssistant(
 }
 
 /** Whether no earlier record of the answer contained this block. Remembers the block. */
-function isNews(state: IflowState, conversation: Conversation, block: JsonObject): boolean {
+function isNew(state: IflowState, conversation: Conversation, block: JsonObject): boolean {
   if (block.type === "tool_use") {
     const id = asText(block.id);
     if (id === undefined) return true;
@@ -208,13 +208,13 @@ function emitResult(conversation: Conversation, block: JsonObject, record: JsonO
   const parts =
     asObject(content?.responseParts) ?? asObject((content?.responseParts as unknown[] | undefined)?.[0]);
   const response = asObject(asObject(parts?.functionResponse)?.response);
-  const said = response?.output ?? response?.error ?? response?.content;
+  const output = response?.output ?? response?.error ?? response?.content;
   const { output_text, parts: media } =
     response === undefined
       ? resultContent(block.content)
-      : said === undefined
+      : output === undefined
         ? resultContent(response)
-        : resultContent(said);
+        : resultContent(output);
   const state = asText(record?.status);
   const status =
     state === "cancelled"

@@ -6,7 +6,7 @@ import { parseObject } from "../lines/parse-object.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { inspectReader } from "./reader.ts";
 import { sampleRecords } from "./records.ts";
-import { chunkedSample, readWhole, type Sample, wholeSample } from "./samples.ts";
+import { chunkedSample, readSample, type Sample, singleSample } from "./samples.ts";
 
 /**
  * Inspect's evaluation logs. Each sample is a session. A `.json` contains all samples. A `.eval` is a ZIP archive with one
@@ -73,7 +73,7 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
         name,
         kind: "session",
         modified_at,
-        records: () => sampleRecords(name, header, wholeSample(store.path, sample, pointer)),
+        records: () => sampleRecords(name, header, singleSample(store.path, sample, pointer)),
       };
   }
 }
@@ -98,7 +98,8 @@ function* samplesIn(store: OpenStore, folder: string): Generator<Entry> {
     else {
       const is_whole = store.modifiedAt(path) !== undefined;
       if (is_whole && !name.endsWith(".json")) continue;
-      const open = () => (is_whole ? wholeSample(path, readWhole(store, path)) : chunkedSample(store, path));
+      const open = () =>
+        is_whole ? singleSample(path, readSample(store, path)) : chunkedSample(store, path);
       yield { name, stamp: `${name} ${changed}`, open };
     }
   }
@@ -116,7 +117,7 @@ function* recordsOf(file: string, header: JsonObject, open: () => Sample): Gener
       yield record;
     }
   } catch (error) {
-    if (!began) yield* sampleRecords(name, header, wholeSample(file, {}));
+    if (!began) yield* sampleRecords(name, header, singleSample(file, {}));
     yield { key: "damaged", place: { kind: "document", file, pointer: "" }, text: messageOf(error) };
   }
 }

@@ -4,7 +4,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { blocksIn, imageOf, promptParts, resultContent, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
@@ -22,14 +22,14 @@ export const idOf = (name: string): string => uuidFrom("inspect", name);
  * `message:<id>` for each message where it was first sent or returned, `event:<index>` for other events, `end`.
  */
 export const inspectReader = conversationReader<InspectState>({
-  initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false }),
+  initialState: ({ path }) => ({ conversation: initialConversation(idOf(path)), named: false }),
   read(state, record) {
     if (record.key === "head") return readHead(state, record);
     const { value } = record;
     const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
     if (record.key === "end") return readEnd(conversation, value);
     const event = asObject(value.event);
-    if (event !== undefined) tellEvent(conversation, event);
+    if (event !== undefined) emitEvent(conversation, event);
     else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
@@ -126,15 +126,15 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       const id = asText(message.tool_call_id);
       const tool_name = asText(message.function);
       const error = asObject(message.error);
-      const words = asText(error?.message);
+      const error_message = asText(error?.message);
       const { output_text, parts } = resultContent(content);
       conversation.toolResult({
         id,
         tool_name,
         status: error === undefined ? "success" : "error",
         output_text:
-          words !== undefined && !output_text.includes(words)
-            ? `${output_text}\n${words}`.trim()
+          error_message !== undefined && !output_text.includes(error_message)
+            ? `${output_text}\n${error_message}`.trim()
             : output_text,
         parts,
         payload: (call) => (error === undefined ? call : ofFailure(call)),
@@ -187,7 +187,7 @@ function emitContent(conversation: Conversation, block: JsonObject): void {
   }
 }
 
-function tellEvent(conversation: Conversation, event: JsonObject): void {
+function emitEvent(conversation: Conversation, event: JsonObject): void {
   switch (event.event) {
     case "error":
       conversation.error(asText(asObject(event.error)?.message) ?? "The sample failed");

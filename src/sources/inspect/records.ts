@@ -45,23 +45,23 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
   const attached = (value: unknown): unknown => withAttachments(value, sample);
   const seen = new Set<string>();
   /** `same`: how often an identical message without an id occurred before it in its list. */
-  function* message(item: Placed, told: JsonObject, same: Map<string, number>): Generator<SnapshotRecord> {
+  function* message(item: Placed, fields: JsonObject, same: Map<string, number>): Generator<SnapshotRecord> {
     const value = asObject(item.value);
     if (value === undefined) return;
-    const words = JSON.stringify([value.role, value.content, value.tool_calls, value.tool_call_id]);
-    const count = (same.get(words) ?? 0) + 1;
-    same.set(words, count);
-    const id = asText(value.id) ?? `${count} ${words}`;
+    const content = JSON.stringify([value.role, value.content, value.tool_calls, value.tool_call_id]);
+    const count = (same.get(content) ?? 0) + 1;
+    same.set(content, count);
+    const id = asText(value.id) ?? `${count} ${content}`;
     if (seen.has(id)) return;
     seen.add(id);
     const key = `message:${asText(value.id) ?? seen.size}`;
-    yield record(key, item, { ...told, message: attached(value) });
+    yield record(key, item, { ...fields, message: attached(value) });
   }
-  let error_told = false;
+  let has_error = false;
   let index = 0;
   for (const item of sample.events()) {
     const event = asObject(item.value) ?? {};
-    if (event.event === "error") error_told = true;
+    if (event.event === "error") has_error = true;
     if (event.event === "model") {
       const same = new Map<string, number>();
       for (const input of sample.inputOf(item)) yield* message(input, { timestamp: event.timestamp }, same);
@@ -72,13 +72,13 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
         pointer: `${item.pointer}/output/choices/0/message`,
         value: choice?.message,
       };
-      const told = {
+      const fields = {
         timestamp: event.completed ?? event.timestamp,
         model: output.model,
         usage: output.usage,
         stop_reason: choice?.stop_reason,
       };
-      yield* message(answer, told, same);
+      yield* message(answer, fields, same);
     } else if (!BOOKKEEPING.has(String(event.event)))
       yield record(`event:${index}`, item, { timestamp: event.timestamp, event: attached(event) });
     index += 1;
@@ -86,7 +86,7 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
   // For logs without events, and for final messages that were never sent.
   const same = new Map<string, number>();
   for (const item of sample.messages()) yield* message(item, {}, same);
-  yield record("end", sample, { scores: facts.scores, error: facts.error, error_told });
+  yield record("end", sample, { scores: facts.scores, error: facts.error, error_told: has_error });
 }
 
 /** Resolves attachments: long texts and images are stored once and referenced as `attachment://<name>`. */

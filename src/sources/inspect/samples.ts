@@ -25,14 +25,14 @@ export interface Sample {
 }
 
 /** Reads the document of a sample. Throws if it is not one. */
-export function readWhole(store: OpenStore, file: string): JsonObject {
+export function readSample(store: OpenStore, file: string): JsonObject {
   const sample = parseObject(store.readText(file) ?? "");
   if (sample === undefined) throw new Error(`${file} is no JSON object`);
   return sample;
 }
 
 /** A sample in one document. `pointer`: its position in `file`. */
-export function wholeSample(file: string, sample: JsonObject, pointer = ""): Sample {
+export function singleSample(file: string, sample: JsonObject, pointer = ""): Sample {
   const { events, messages, attachments, message_pool, events_data, ...facts } = sample;
   const texts = asObject(attachments) ?? {};
   const data = asObject(events_data);
@@ -85,7 +85,7 @@ function* indexesIn(ranges: unknown): Generator<number> {
 /** A sample in a folder: `sample.json`, and lists that are split into documents, each named by the index of its first item. */
 export function chunkedSample(store: OpenStore, folder: string): Sample {
   const file = `${folder}/sample.json`;
-  const facts = readWhole(store, file);
+  const facts = readSample(store, file);
   const messages = sequence(store, `${folder}/messages`);
   const attachments = sequence(store, `${folder}/attachments`);
   const sent = new Set<number>();

@@ -26,7 +26,7 @@ export function readLoopEvent(
       return { kind: "folded", into: "its step" };
     case "content.part":
       if (step !== undefined) conversation.step(step);
-      tellPart(conversation, asObject(event.part) ?? {});
+      emitPart(conversation, asObject(event.part) ?? {});
       return { kind: "hidden", rule: "blank text" };
     case "tool.call":
       if (step !== undefined) conversation.step(step);
@@ -44,7 +44,7 @@ export function readLoopEvent(
   }
 }
 
-function tellPart(conversation: Conversation, part: JsonObject): void {
+function emitPart(conversation: Conversation, part: JsonObject): void {
   switch (part.type) {
     case "text":
       conversation.text(asString(part.text) ?? "");

@@ -3,13 +3,13 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../mod
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, textIn, timeOf } from "../conversation/content.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
 import { readLoopEvent } from "./loop.ts";
-import { type KimiState, REFUSED, tellPrompt, usageOf } from "./state.ts";
+import { emitPrompt, type KimiState, REFUSED, usageOf } from "./state.ts";
 import { readUserMessage } from "./user.ts";
 
 const idOf = (name: string): string => {
@@ -28,7 +28,7 @@ export const kimiReader = conversationReader<KimiState>({
     const agent = isPlaced ? (names.at(-2) ?? "main") : "main";
     const main = idOf(isPlaced ? (names.at(-4) ?? path) : path);
     return {
-      conversation: freshConversation(agent === "main" ? main : uuidFrom(main, `agent:${agent}`)),
+      conversation: initialConversation(agent === "main" ? main : uuidFrom(main, `agent:${agent}`)),
       ...(agent !== "main" && { parent: { session_id: main, agent } }),
       ...startedRuns(),
       begun: false,
@@ -187,7 +187,7 @@ function readPrompt(
   if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
   const kind = asText(asObject(value.origin)?.kind) ?? "user";
   state.asked = promptKey(textIn(value.input));
-  tellPrompt(state, conversation, parts, kind, queued);
+  emitPrompt(state, conversation, parts, kind, queued);
   return { kind: "folded", into: "the turn" };
 }
 
@@ -217,7 +217,7 @@ function readUsage(state: KimiState, conversation: Conversation, value: JsonObje
   const usage = usageOf(value.usage);
   if (value.usageScope !== "session" || usage === undefined)
     return { kind: "folded", into: "the end of its step" };
-  conversation.aside({ usage, ...(state.model !== undefined && { model: state.model }) });
+  conversation.sideCall({ usage, ...(state.model !== undefined && { model: state.model }) });
   return { kind: "folded", into: "the figures of the session" };
 }
 

@@ -25,7 +25,7 @@ const MAX_TURNS = 200;
 export const REFUSED = "refused";
 
 /** Emits a prompt according to the kind of its origin. */
-export function tellPrompt(
+export function emitPrompt(
   state: KimiState,
   conversation: Conversation,
   parts: Part[],

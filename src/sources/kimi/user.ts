@@ -6,7 +6,7 @@ import { blocksIn, promptParts, resultContent, textIn } from "../conversation/co
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { promptKey } from "../conversation/runs.ts";
-import { type KimiState, tellPrompt } from "./state.ts";
+import { emitPrompt, type KimiState } from "./state.ts";
 
 /** Titles of context messages by the kind of their origin. */
 const CONTEXT: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export function readUserMessage(
       if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
       const title = own(CONTEXT, kind);
       if (title !== undefined) conversation.context(title, parts);
-      else tellPrompt(state, conversation, parts, kind, conversation.hasRunningTurn && kind !== "user");
+      else emitPrompt(state, conversation, parts, kind, conversation.hasRunningTurn && kind !== "user");
       return undefined;
     }
     case "assistant": {

@@ -2,7 +2,7 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { RecordResult } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { promptKey } from "../conversation/runs.ts";
-import { errorWords } from "../error-words.ts";
+import { splitErrorText } from "../error-text.ts";
 import type { KlaudeState } from "./state.ts";
 
 /** Reads a history record that is not a message. */
@@ -14,7 +14,7 @@ export function readEntry(
 ): RecordResult | undefined {
   switch (type) {
     case "StreamErrorItem": {
-      const { message, answer } = errorWords(asText(data.error) ?? "The request failed");
+      const { message, answer } = splitErrorText(asText(data.error) ?? "The request failed");
       conversation.error(message, answer);
       return conversation.result();
     }

@@ -97,15 +97,16 @@ export function readAssistant(
   const usage = usageOf(asObject(data.usage));
   const reason = asText(data.stop_reason);
   if (parts.length > 0 || usage !== undefined) {
-    const told = asObject(data.usage);
+    const usage_fields = asObject(data.usage);
     const model =
-      asText(told?.model_name) ?? asText(parts.find((part) => asText(part.model_id) !== undefined)?.model_id);
+      asText(usage_fields?.model_name) ??
+      asText(parts.find((part) => asText(part.model_id) !== undefined)?.model_id);
     const response_id = asText(data.response_id);
     conversation.step(record.key, {
       model,
       response_id,
     });
-    const provider = asText(told?.provider);
+    const provider = asText(usage_fields?.provider);
     if (provider !== undefined) conversation.update({ provider });
     const phase = asText(data.phase);
     parts.forEach((part, index) => {

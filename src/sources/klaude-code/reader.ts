@@ -3,7 +3,7 @@ import { asObject, asString, asText, type JsonObject } from "../../model/narrow.
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
@@ -29,7 +29,9 @@ export const klaudeReader = conversationReader<KlaudeState>({
   initialState({ path }) {
     const names = namesOf(path);
     return {
-      conversation: freshConversation(idOf(names.at(-1) === "events.jsonl" ? (names.at(-2) ?? path) : path)),
+      conversation: initialConversation(
+        idOf(names.at(-1) === "events.jsonl" ? (names.at(-2) ?? path) : path),
+      ),
       named: false,
       ...startedRuns(),
       descriptions: {},

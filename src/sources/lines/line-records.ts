@@ -65,7 +65,7 @@ export function readLine(
   // A line of text or pretty-printed JSON is one unreadable record, even if it contains objects.
   const mayHoldRecords = bytes[from] === OPEN_BRACE || at.followsNul || bytes.includes(NUL, from);
   if (record.value !== undefined || !mayHoldRecords) out.push(record);
-  else for (const part of takeApart(at, bytes, from, to, record)) out.push(part);
+  else for (const part of splitLine(at, bytes, from, to, record)) out.push(part);
 }
 
 function place(at: LineState, from: number, to: number): RecordPlace {
@@ -125,7 +125,7 @@ export function leadingRecords(
 }
 
 /** Reads a line that is not a single object: the records that can be separated, and the rest as unreadable. */
-function takeApart(
+function splitLine(
   at: LineState,
   bytes: Uint8Array,
   from: number,

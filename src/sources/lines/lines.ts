@@ -88,11 +88,11 @@ export function createLineReader(
     if (pendingLength > 0 || (nuls === 0 && bytes[0] !== NUL)) return bytes;
     const end = skipNul(bytes, 0, bytes.length);
     nuls += end;
-    if (end < bytes.length) tellNul(out);
+    if (end < bytes.length) emitNul(out);
     return bytes.subarray(end);
   }
 
-  function tellNul(out: LineRecord[]): void {
+  function emitNul(out: LineRecord[]): void {
     if (nuls === 0) return;
     out.push(nulRecord(at, 0, nuls));
     at.byte += nuls;
@@ -117,7 +117,7 @@ export function createLineReader(
         const newline = chunk.indexOf(NEWLINE, from);
         if (newline === -1) break;
         const rest = behindNul(chunk.subarray(from, newline), out);
-        tellNul(out);
+        emitNul(out);
         if (pendingLength > 0) {
           append(rest);
           readLine(at, pending.subarray(0, pendingLength), pendingLength, max_line, out);
@@ -160,7 +160,7 @@ export function createLineReader(
 
     close() {
       const out: LineRecord[] = [];
-      tellNul(out);
+      emitNul(out);
       if (pendingLength > 0) {
         readLine(at, pending.subarray(0, pendingLength), pendingLength, max_line, out);
         at.byte += pendingLength;

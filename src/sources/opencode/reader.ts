@@ -105,7 +105,7 @@ class RecordReading {
     this.frames.push(completeFrame(body, session_id, at, record.place));
   }
 
-  private tell(body: FrameBody, at?: number): void {
+  private emitShown(body: FrameBody, at?: number): void {
     this.disposition = { kind: "shown" };
     this.put(body, at);
   }
@@ -300,7 +300,7 @@ class RecordReading {
     if (before === undefined) prompt.parts.push({ key: id, part });
     else before.part = part;
     const message_id = this.messageId(message);
-    this.tell(
+    this.emitShown(
       {
         type: "user.message",
         message_id,
@@ -319,7 +319,7 @@ class RecordReading {
   }
 
   private context(id: string, message: string, title: string, text: string): void {
-    this.tell({
+    this.emitShown({
       type: "developer.message",
       message_id: this.messageId(message),
       part_id: this.partId(id),
@@ -339,7 +339,7 @@ class RecordReading {
     };
     const type = String(data.type);
     const error = asText(asObject(asObject(data.error)?.data)?.message);
-    this.tell({
+    this.emitShown({
       type: "marker",
       message_id: this.messageId(message),
       part_id: this.partId(id),
@@ -362,10 +362,10 @@ class RecordReading {
         }
         this.begin(message);
         const kind = data.type === "text" ? "text" : "thinking";
-        this.tell({ type: "message.part_start", part_id, kind, message_id });
+        this.emitShown({ type: "message.part_start", part_id, kind, message_id });
         const text = asString(data.text) ?? "";
         const ended = asNumber(asObject(data.time)?.end);
-        this.tell({ type: "message.part_end", part_id, text }, ended);
+        this.emitShown({ type: "message.part_end", part_id, text }, ended);
         return;
       }
       case "tool":
@@ -379,11 +379,11 @@ class RecordReading {
           return;
         }
         if (media.type === "image_url")
-          this.tell({ type: "message.image", part_id, message_id, url: media.url });
+          this.emitShown({ type: "message.image", part_id, message_id, url: media.url });
         else {
           const { mime, url, filename } = media;
           const named = filename === undefined ? {} : { filename };
-          this.tell({ type: "message.file", part_id, message_id, mime, url, ...named });
+          this.emitShown({ type: "message.file", part_id, message_id, mime, url, ...named });
         }
         return;
       }
@@ -417,11 +417,18 @@ class RecordReading {
     const tool_name =
       data.tool === "invalid" ? (asText(input?.tool) ?? "invalid") : (asText(data.tool) ?? "unknown");
     if (call.status === "pending" && (input === undefined || Object.keys(input).length === 0)) {
-      this.tell({ type: "message.tool_call_start", tool_call_id, tool_name, part_id, message_id });
+      this.emitShown({ type: "message.tool_call_start", tool_call_id, tool_name, part_id, message_id });
       return;
     }
     const arguments_json = new RawJson(this.record).of(call.input ?? {}, ["data", "state", "input"]);
-    this.tell({ type: "message.tool_call", tool_call_id, tool_name, arguments_json, part_id, message_id });
+    this.emitShown({
+      type: "message.tool_call",
+      tool_call_id,
+      tool_name,
+      arguments_json,
+      part_id,
+      message_id,
+    });
     const run = asText(asObject(call.metadata)?.sessionId);
     if (data.tool === "task" && !state.calls.some((each) => each.tool_call_id === tool_call_id)) {
       const prompt = asText(input?.prompt);

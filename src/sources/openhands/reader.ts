@@ -2,7 +2,7 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, resultContent, textIn } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 
@@ -18,7 +18,7 @@ export interface OpenHandsState {
  * ended.
  */
 export const openHandsReader = conversationReader<OpenHandsState>({
-  initialState: () => ({ conversation: freshConversation(uuidFrom("openhands", "")), named: false }),
+  initialState: () => ({ conversation: initialConversation(uuidFrom("openhands", "")), named: false }),
   read,
 });
 

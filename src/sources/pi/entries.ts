@@ -2,7 +2,7 @@ import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { RecordResult } from "../contract.ts";
 import { promptParts } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { kindOf, type PiState, tokensInWords } from "./state.ts";
+import { formatTokens, kindOf, type PiState } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
 /** Reads an entry that is not a message. */
@@ -35,7 +35,7 @@ export function readEntry(
       return conversation.result({ kind: "folded", into: "the session's title" });
     }
     case "compaction": {
-      const before = tokensInWords(value.tokensBefore);
+      const before = formatTokens(value.tokensBefore);
       const by = value.fromHook === true ? " by an extension" : "";
       conversation.marker(
         "compaction",
@@ -84,7 +84,7 @@ export function readEntry(
     case "usage": {
       const model = asText(value.model);
       const usage = isCopy ? undefined : usageOf(value.usage);
-      if (usage !== undefined) conversation.aside({ model, usage });
+      if (usage !== undefined) conversation.sideCall({ model, usage });
       return conversation.result({ kind: "folded", into: "the session's tokens" });
     }
     default:
@@ -96,7 +96,7 @@ export function readEntry(
 /** Adds the tokens of the model call that created a summary. */
 function count(conversation: Conversation, value: JsonObject, isCopy: boolean): void {
   const usage = isCopy ? undefined : usageOf(value.usage);
-  if (usage !== undefined) conversation.aside({ usage });
+  if (usage !== undefined) conversation.sideCall({ usage });
 }
 
 /** The given members that are present; `undefined`: none. */

@@ -6,8 +6,8 @@ import { blocksIn, promptParts, resultContent, textIn } from "../conversation/co
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
-import { errorWords } from "../error-words.ts";
-import { kindOf, type PiState, tokensInWords } from "./state.ts";
+import { splitErrorText } from "../error-text.ts";
+import { formatTokens, kindOf, type PiState } from "./state.ts";
 import { payloadOfResult, statusOf, withPath } from "./tools.ts";
 import { usageOf } from "./usage.ts";
 
@@ -75,7 +75,7 @@ export function readMessage(
       conversation.marker("note", "Summary of an abandoned branch", asText(message.summary));
       return conversation.result();
     case "compactionSummary": {
-      const before = tokensInWords(message.tokensBefore);
+      const before = formatTokens(message.tokensBefore);
       conversation.marker(
         "compaction",
         `Context compacted${before === undefined ? "" : `: ${before} before`}`,
@@ -131,8 +131,8 @@ function readAssistant(
   }
   if (reason === "aborted") conversation.interrupt(why ?? "Operation aborted");
   else if (reason === "error") {
-    const { message: words, answer } = errorWords(why ?? "The request failed");
-    conversation.error(words, answer);
+    const { message: errorText, answer } = splitErrorText(why ?? "The request failed");
+    conversation.error(errorText, answer);
     if (blocks.length > 0) state.failed = record.key;
   }
 }
@@ -149,8 +149,11 @@ function readBlock(
       return;
     case "thinking": {
       // For some providers it is the name of the field that contained the thought.
-      const told = asText(block.thinkingSignature);
-      const signature = told === undefined || /^[a-z_]{1,40}$/.test(told) ? undefined : told;
+      const thinkingSignature = asText(block.thinkingSignature);
+      const signature =
+        thinkingSignature === undefined || /^[a-z_]{1,40}$/.test(thinkingSignature)
+          ? undefined
+          : thinkingSignature;
       conversation.thinking(asString(block.thinking) ?? "", {
         signature,
         ...(block.redacted === true && { hidden: "redacted" as const }),
@@ -196,7 +199,7 @@ function readResult(conversation: Conversation, message: JsonObject, { isCopy }:
   });
   // A tool that called models itself.
   const usage = isCopy ? undefined : usageOf(message.usage);
-  if (usage !== undefined) conversation.aside({ usage });
+  if (usage !== undefined) conversation.sideCall({ usage });
 }
 
 /** Reads a command that a person ran in pi's prompt, `!command`, and its output. */

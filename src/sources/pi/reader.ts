@@ -3,7 +3,7 @@ import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
@@ -35,7 +35,7 @@ interface PiLike {
 export function piLikeReader(program: PiLike): RecordReader<PiState> {
   return conversationReader<PiState>({
     initialState: ({ path }) => ({
-      conversation: freshConversation(idOf(stemOf(path))),
+      conversation: initialConversation(idOf(stemOf(path))),
       named: false,
       ...startedRuns(),
       tree: emptyTree(),
@@ -122,7 +122,7 @@ function noteCopies(state: PiState, conversation: Conversation): boolean {
 function followBranch(state: PiState, conversation: Conversation, parentId: string | undefined): void {
   const branch = branchAt(state.tree, parentId);
   if (branch === undefined) return;
-  conversation.beginTurn({ anew: true });
+  conversation.beginTurn({ force: true });
   const { turns, records } = withdrawn(branch);
   for (const { key, made } of records)
     conversation.retractRecord(key, made, "another branch went on from above");

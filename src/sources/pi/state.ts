@@ -18,7 +18,7 @@ export interface PiState extends StartedRuns {
 }
 
 /** Formats a number of tokens for titles. */
-export const tokensInWords = (value: unknown): string | undefined => {
+export const formatTokens = (value: unknown): string | undefined => {
   const tokens = asNumber(value);
   return tokens === undefined ? undefined : `${tokens.toLocaleString("en-US")} tokens`;
 };

@@ -3,13 +3,13 @@ import { asNumber, asObject } from "../../model/narrow.ts";
 
 /** Tokens and cost of a model call. `input` excludes cached tokens; `undefined`: no counts, or only zeros. */
 export function usageOf(value: unknown): Usage | undefined {
-  const told = asObject(value);
-  const input = asNumber(told?.input) ?? 0;
-  const output = asNumber(told?.output) ?? 0;
-  const cache_read = asNumber(told?.cacheRead);
-  const cache_write = asNumber(told?.cacheWrite);
-  const reasoning = asNumber(told?.reasoning);
-  const cost = asNumber(asObject(told?.cost)?.total) ?? asNumber(told?.cost);
+  const fields = asObject(value);
+  const input = asNumber(fields?.input) ?? 0;
+  const output = asNumber(fields?.output) ?? 0;
+  const cache_read = asNumber(fields?.cacheRead);
+  const cache_write = asNumber(fields?.cacheWrite);
+  const reasoning = asNumber(fields?.reasoning);
+  const cost = asNumber(asObject(fields?.cost)?.total) ?? asNumber(fields?.cost);
   if (input + output + (cache_read ?? 0) + (cache_write ?? 0) + (cost ?? 0) === 0) return undefined;
   return {
     input,

@@ -4,6 +4,7 @@ import { isKnown, readSnapshot, showMessage } from "./ag-ui-messages.ts";
 import {
   type AgUiStream,
   abortCall,
+  appendText,
   endCall,
   endChunk,
   endOther,
@@ -11,7 +12,6 @@ import {
   keyOf,
   note,
   putResult,
-  say,
   startCall,
 } from "./ag-ui-stream.ts";
 import { contentOf, usageOf } from "./ag-ui-values.ts";
@@ -106,8 +106,8 @@ function failRun(stream: AgUiStream, event: JsonObject): void {
   const { writer } = stream;
   endRun(stream, event, "error");
   const code = asText(event.code);
-  const words = asText(event.message) ?? "The run failed";
-  writer.put({ type: "error", message: code === undefined ? words : `${words} (${code})` });
+  const message = asText(event.message) ?? "The run failed";
+  writer.put({ type: "error", message: code === undefined ? message : `${message} (${code})` });
   writer.put({ type: "turn.end" });
 }
 
@@ -120,14 +120,14 @@ function readText(stream: AgUiStream, type: string, event: JsonObject): boolean 
     case "TEXT_MESSAGE_START": {
       const role = asString(event.role) ?? "assistant";
       if (message === undefined) return false;
-      if (role === "assistant") say(stream, "text", message, "");
+      if (role === "assistant") appendText(stream, "text", message, "");
       else others.set(message, { role, text: "" });
       return true;
     }
     case "TEXT_MESSAGE_CONTENT": {
       if (message === undefined || delta === undefined) return false;
       const other = others.get(message);
-      if (other === undefined) say(stream, "text", message, delta);
+      if (other === undefined) appendText(stream, "text", message, delta);
       else other.text += delta;
       return true;
     }
@@ -148,12 +148,12 @@ function readThought(stream: AgUiStream, type: string, event: JsonObject): boole
   switch (type) {
     case "REASONING_MESSAGE_START":
     case "THINKING_TEXT_MESSAGE_START":
-      say(stream, "thinking", message, "");
+      appendText(stream, "thinking", message, "");
       return true;
     case "REASONING_MESSAGE_CONTENT":
     case "THINKING_TEXT_MESSAGE_CONTENT":
       if (delta === undefined) return false;
-      say(stream, "thinking", message, delta);
+      appendText(stream, "thinking", message, delta);
       return true;
     case "REASONING_MESSAGE_END":
     case "THINKING_TEXT_MESSAGE_END":
@@ -291,7 +291,7 @@ export function pushChunk(stream: AgUiStream, type: string, event: JsonObject): 
     if (kind === "text" && other !== undefined) {
       other.text += delta;
       others.set(id, other);
-    } else say(stream, kind, id, delta);
+    } else appendText(stream, kind, id, delta);
   }
   stream.chunk = { kind, id };
   return true;

@@ -1,5 +1,5 @@
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
-import { type AgUiStream, beginStep, keyOf, note, putResult, say } from "./ag-ui-stream.ts";
+import { type AgUiStream, appendText, beginStep, keyOf, note, putResult } from "./ag-ui-stream.ts";
 
 /**
  * Reads the source's current list of messages. Streamed content is revised where the list differs. Messages after the last
@@ -50,7 +50,7 @@ export function showMessage(stream: AgUiStream, message: JsonObject | undefined)
   switch (message?.role) {
     case "assistant":
       if (content !== undefined && content !== "") {
-        say(stream, "text", id, content);
+        appendText(stream, "text", id, content);
         writer.endPart();
       }
       for (const item of asArray(message.toolCalls).map(asObject)) {
@@ -67,7 +67,7 @@ export function showMessage(stream: AgUiStream, message: JsonObject | undefined)
       return;
     case "reasoning":
       if (content !== undefined) {
-        say(stream, "thinking", id, content);
+        appendText(stream, "thinking", id, content);
         writer.endPart();
       }
       return;

@@ -59,11 +59,11 @@ export function beginStep(stream: AgUiStream, key?: string): void {
 }
 
 /** Appends to a text or thought of the agent. */
-export function say(stream: AgUiStream, kind: "text" | "thinking", id: string, text: string): void {
+export function appendText(stream: AgUiStream, kind: "text" | "thinking", id: string, text: string): void {
   const { shown } = stream;
   beginStep(stream, kind === "text" ? id : undefined);
   const key = keyOf(kind, id);
-  const part_id = stream.writer.say(kind, text, key);
+  const part_id = stream.writer.appendText(kind, text, key);
   const parts = shown.get(key) ?? [];
   const last = parts.at(-1);
   if (last?.part_id === part_id) last.text += text;

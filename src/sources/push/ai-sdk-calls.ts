@@ -74,8 +74,8 @@ export function putCall(stream: AiSdkStream, id: string, name: string | undefine
   ensureMessage(stream);
   stream.had_calls = true;
   const streamed = call.is_text === true ? JSON.stringify(call.input) : call.input;
-  const told = input === undefined ? streamed : (JSON.stringify(input) ?? "");
-  stream.writer.call(id, call.name, isSameJson(streamed, told) ? streamed : told);
+  const complete = input === undefined ? streamed : (JSON.stringify(input) ?? "");
+  stream.writer.call(id, call.name, isSameJson(streamed, complete) ? streamed : complete);
   if (call.state === "started") call.state = "called";
 }
 
@@ -127,11 +127,11 @@ export function readApproval(stream: AiSdkStream, event: JsonObject): void {
   const reason = asText(event.reason);
   if (approval !== undefined && event.approved === false)
     approval.outcome = { kind: "refused", ...(reason === undefined ? {} : { reason }) };
-  const words =
+  const message =
     event.approved === true
       ? "The call was approved"
       : event.approved === false
         ? "The call was refused"
         : "The approval was answered";
-  note(stream, words, event);
+  note(stream, message, event);
 }

@@ -2,13 +2,13 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import { putResult } from "./ai-sdk-calls.ts";
 import {
   type AiSdkStream,
+  appendText,
   beginMessage,
   endStep,
   ensureMessage,
   note,
   putUnknown,
   readMetadata,
-  say,
 } from "./ai-sdk-stream.ts";
 import { partOf, STOP_REASONS, signatureOf } from "./ai-sdk-values.ts";
 
@@ -32,16 +32,16 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
       resetStep(stream);
       return;
     case "text-start":
-      say(stream, "text", event, "");
+      appendText(stream, "text", event, "");
       return;
     case "text-delta":
-      say(stream, "text", event, asString(event.delta));
+      appendText(stream, "text", event, asString(event.delta));
       return;
     case "reasoning-start":
-      say(stream, "thinking", event, "");
+      appendText(stream, "thinking", event, "");
       return;
     case "reasoning-delta":
-      say(stream, "thinking", event, asString(event.delta));
+      appendText(stream, "thinking", event, asString(event.delta));
       return;
     case "text-end":
     case "reasoning-end": {

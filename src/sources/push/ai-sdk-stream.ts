@@ -85,7 +85,7 @@ export function readMetadata(stream: AiSdkStream, value: unknown): void {
 }
 
 /** Appends to a text or thought. */
-export function say(
+export function appendText(
   stream: AiSdkStream,
   kind: "text" | "thinking",
   event: JsonObject,
@@ -97,5 +97,5 @@ export function say(
     return;
   }
   ensureMessage(stream);
-  stream.writer.say(kind, text, `${kind}:${id}`);
+  stream.writer.appendText(kind, text, `${kind}:${id}`);
 }

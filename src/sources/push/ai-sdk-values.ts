@@ -55,15 +55,15 @@ export function partOf(item: JsonObject | undefined): Part {
  * separate field.
  */
 export function usageOf(value: unknown): Usage | undefined {
-  const told = asObject(value);
-  const details = asObject(told?.inputTokenDetails);
-  const input = asNumber(told?.inputTokens);
-  const output = asNumber(told?.outputTokens);
+  const fields = asObject(value);
+  const details = asObject(fields?.inputTokenDetails);
+  const input = asNumber(fields?.inputTokens);
+  const output = asNumber(fields?.outputTokens);
   if (input === undefined || output === undefined) return undefined;
-  const read = asNumber(details?.cacheReadTokens) ?? asNumber(told?.cachedInputTokens) ?? 0;
+  const read = asNumber(details?.cacheReadTokens) ?? asNumber(fields?.cachedInputTokens) ?? 0;
   const write = asNumber(details?.cacheWriteTokens) ?? 0;
-  const of_output = asObject(told?.outputTokenDetails);
-  const reasoning = asNumber(of_output?.reasoningTokens) ?? asNumber(told?.reasoningTokens) ?? 0;
+  const of_output = asObject(fields?.outputTokenDetails);
+  const reasoning = asNumber(of_output?.reasoningTokens) ?? asNumber(fields?.reasoningTokens) ?? 0;
   return {
     input: Math.max(0, input - read - write),
     output,
@@ -74,10 +74,10 @@ export function usageOf(value: unknown): Usage | undefined {
 }
 
 /** Whether the streamed arguments equal those in the complete call. */
-export function isSameJson(streamed: string, told: string): boolean {
+export function isSameJson(streamed: string, complete: string): boolean {
   try {
-    return JSON.stringify(JSON.parse(streamed)) === told;
+    return JSON.stringify(JSON.parse(streamed)) === complete;
   } catch {
-    return streamed === told;
+    return streamed === complete;
   }
 }

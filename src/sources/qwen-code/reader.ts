@@ -5,7 +5,7 @@ import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, timeOf } from "../conversation/content.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
@@ -24,7 +24,7 @@ const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuid
  */
 export const qwenReader: RecordReader<QwenState> = {
   initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
+    conversation: initialConversation(idOf(stemOf(path))),
     named: false,
     ...startedRuns(),
     tree: emptyTree(),
@@ -149,7 +149,7 @@ function followBranch(state: QwenState, conversation: Conversation, parent: stri
   if (branch === undefined) return;
   const { turns, records } = withdrawn(branch);
   if (records.length === 0) return;
-  conversation.beginTurn({ anew: true });
+  conversation.beginTurn({ force: true });
   for (const { key, made } of records) conversation.retractRecord(key, made, "rewound to an earlier prompt");
   const count = turns === 1 ? "the turn above is" : `${turns} turns above are`;
   conversation.marker("rewind", `Rewound${turns === 0 ? "" : `: ${count} abandoned`}`);
@@ -165,11 +165,11 @@ function readUser(conversation: Conversation, value: JsonObject, byAgent: boolea
   const shown = asText(asObject(value.systemPayload)?.displayText);
   const sent = partsIn(value);
   const media = promptParts(sent.filter((part) => asString(part.text) === undefined));
-  const words: Part[] =
+  const texts: Part[] =
     shown !== undefined && (subtype === undefined || subtype === "mid_turn_user_message")
       ? [{ type: "text", text: shown }]
       : promptParts(sent.filter((part) => asString(part.text) !== undefined));
-  const parts = [...words, ...media];
+  const parts = [...texts, ...media];
   if (parts.length === 0) return;
   switch (subtype) {
     case "notification":
@@ -192,8 +192,8 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
   const usage = usageOf(asObject(value.usageMetadata));
   if (parts.length === 0 && usage === undefined) return;
   const model = asText(value.model);
-  const goesOn = state.run !== undefined && usage === undefined && conversation.hasOpenStep;
-  if (!goesOn) {
+  const isContinued = state.run !== undefined && usage === undefined && conversation.hasOpenStep;
+  if (!isContinued) {
     if (state.run !== undefined) endRunStep(state, conversation);
     conversation.step(record.key, { model });
   }
@@ -249,7 +249,7 @@ function emitCall(state: QwenState, conversation: Conversation, call: JsonObject
 
 function readResults(state: QwenState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
-  const told = asObject(value.toolCallResult);
+  const callResult = asObject(value.toolCallResult);
   const parts = partsIn(value);
   const responses = objectsIn(parts.map((part) => part.functionResponse));
   const media = parts.flatMap((part): MediaPart[] => {
@@ -257,8 +257,8 @@ function readResults(state: QwenState, conversation: Conversation, record: Sessi
     return image === undefined ? [] : [image];
   });
   for (const [index, response] of responses.entries()) {
-    const isTold = told?.callId === response.id || responses.length === 1;
-    const answer = answerOf(response, isTold ? told : undefined, index === 0 ? media : []);
+    const belongs = callResult?.callId === response.id || responses.length === 1;
+    const answer = answerOf(response, belongs ? callResult : undefined, index === 0 ? media : []);
     const { id, tool_name, outcome, payload, ...rest } = answer;
     const call = id === undefined || !Object.hasOwn(state.asked, id) ? undefined : state.asked[id];
     const at = state.ended.findIndex((ended) => ended.call === call);
@@ -276,7 +276,7 @@ function readResults(state: QwenState, conversation: Conversation, record: Sessi
         return { ...made, duration_ms: ended.duration_ms };
       },
     });
-    const display = isTold ? asObject(told?.resultDisplay) : undefined;
+    const display = belongs ? asObject(callResult?.resultDisplay) : undefined;
     if (id === undefined || display?.type !== "task_execution") continue;
     const run = endRun(state, record, id, display);
     if (run !== undefined) conversation.join(run);

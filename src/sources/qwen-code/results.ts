@@ -30,8 +30,8 @@ export function answerOf(
 ): Answer {
   const given = asObject(response.response) ?? {};
   const error = asText(given.error);
-  const said = given.output ?? given.error ?? given.content;
-  const content = said === undefined ? resultContent(given) : resultContent(said);
+  const output = given.output ?? given.error ?? given.content;
+  const content = output === undefined ? resultContent(given) : resultContent(output);
   const display = call_record?.resultDisplay;
   const shown = terminalText(display);
   const status: ToolStatus =

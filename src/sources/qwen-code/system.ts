@@ -80,8 +80,13 @@ export function readSystem(
       return conversation.result();
     case "goal_state": {
       const goal = asObject(payload.snapshot) ?? payload;
-      const words = asText(goal.objective) ?? asText(goal.goal) ?? asText(goal.condition);
-      conversation.marker("note", `Goal${words === undefined ? "" : `: ${words}`}`, undefined, payload);
+      const objective = asText(goal.objective) ?? asText(goal.goal) ?? asText(goal.condition);
+      conversation.marker(
+        "note",
+        `Goal${objective === undefined ? "" : `: ${objective}`}`,
+        undefined,
+        payload,
+      );
       return conversation.result();
     }
     case "omni_recall":

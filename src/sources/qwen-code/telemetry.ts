@@ -2,20 +2,20 @@ import { asNumber, asString, asText, type JsonObject } from "../../model/narrow.
 import type { Decider } from "../../model/parts/outcome.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { nameRun } from "../conversation/runs.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
-import { errorWords } from "../error-words.ts";
+import { splitErrorText } from "../error-text.ts";
 import type { QwenState, RunState } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
-const MOST = 64;
-const LONGEST = 200;
+const MAX_ENDED = 64;
+const MAX_TEXT = 200;
 
 /** A short key of a call: its tool and the start of its arguments. */
 export const callKey = (name: unknown, input: unknown): string =>
-  `${asString(name) ?? ""}:${JSON.stringify(input ?? {})}`.slice(0, LONGEST);
+  `${asString(name) ?? ""}:${JSON.stringify(input ?? {})}`.slice(0, MAX_TEXT);
 
 const DECISIONS: Readonly<Record<string, Decider>> = {
   accept: "person",
@@ -50,7 +50,7 @@ export function readTelemetry(
   }
   switch (name) {
     case "api_error": {
-      const { message, answer } = errorWords(
+      const { message, answer } = splitErrorText(
         asText(event.error_message) ?? asText(event.error) ?? "The request failed",
       );
       conversation.error(message, answer ?? event);
@@ -60,7 +60,7 @@ export function readTelemetry(
       // A request outside the conversation. Counts of the conversation's requests are in its answers' records.
       const usage = /^compress-/.test(asText(event.prompt_id) ?? "") ? usageOf(event) : undefined;
       const model = asText(event.model);
-      if (usage !== undefined) conversation.aside({ model, usage });
+      if (usage !== undefined) conversation.sideCall({ model, usage });
       return conversation.result(
         usage === undefined
           ? { kind: "hidden", rule: "telemetry: figures of an answer" }
@@ -75,7 +75,7 @@ export function readTelemetry(
         ...(by !== undefined && { permission: { by } }),
         ...(duration_ms !== undefined && { duration_ms }),
       });
-      if (state.ended.length > MOST) state.ended.shift();
+      if (state.ended.length > MAX_ENDED) state.ended.shift();
       return conversation.result({ kind: "folded", into: "the result of its call" });
     }
     default:
@@ -115,7 +115,7 @@ function readOfRun(
     });
     const text = asString(event.response_text) ?? "";
     conversation.text(text);
-    run.said = text.slice(0, LONGEST);
+    run.said = text.slice(0, MAX_TEXT);
     run.rounds += 1;
     run.input += asNumber(event.input_token_count) ?? 0;
     run.output += asNumber(event.output_token_count) ?? 0;
@@ -140,7 +140,7 @@ function readOfRun(
     });
     return conversation;
   }
-  const { message, answer } = errorWords(asText(event.error_message) ?? "The request failed");
+  const { message, answer } = splitErrorText(asText(event.error_message) ?? "The request failed");
   conversation.error(message, answer ?? event);
   return conversation;
 }
@@ -148,7 +148,7 @@ function readOfRun(
 function beginRun(state: QwenState, agent: string): RunState {
   const { session_id, at } = state.conversation;
   const run: RunState = {
-    conversation: freshConversation(uuidFrom(session_id, `agent:${agent}`)),
+    conversation: initialConversation(uuidFrom(session_id, `agent:${agent}`)),
     at,
     rounds: 0,
     input: 0,
@@ -182,7 +182,7 @@ export function endRun(
       run.rounds === asNumber(summary?.rounds) &&
       run.input === asNumber(summary?.inputTokens) &&
       run.output === asNumber(summary?.outputTokens) &&
-      (run.said === undefined || result.slice(0, LONGEST) === run.said),
+      (run.said === undefined || result.slice(0, MAX_TEXT) === run.said),
   );
   if (found === undefined) return undefined;
   const [agent, run] = found;

@@ -6,17 +6,17 @@ import { asNumber, type JsonObject } from "../../model/narrow.ts";
  * zeros.
  */
 export function usageOf(value: JsonObject | undefined): Usage | undefined {
-  const given = asNumber(value?.promptTokenCount) ?? asNumber(value?.input_token_count) ?? 0;
-  const said = asNumber(value?.candidatesTokenCount) ?? asNumber(value?.output_token_count) ?? 0;
+  const input = asNumber(value?.promptTokenCount) ?? asNumber(value?.input_token_count) ?? 0;
+  const output = asNumber(value?.candidatesTokenCount) ?? asNumber(value?.output_token_count) ?? 0;
   const cache_read = asNumber(value?.cachedContentTokenCount) ?? asNumber(value?.cached_content_token_count);
   const reasoning = asNumber(value?.thoughtsTokenCount) ?? asNumber(value?.thoughts_token_count);
   const total = asNumber(value?.totalTokenCount) ?? asNumber(value?.total_token_count);
-  if (given + said === 0) return undefined;
+  if (input + output === 0) return undefined;
   // Gemini counts thoughts separately from the output, OpenAI as part of it. The total shows which.
-  const isBeside = reasoning !== undefined && total === given + said + reasoning;
+  const isSeparate = reasoning !== undefined && total === input + output + reasoning;
   return {
-    input: Math.max(0, given - (cache_read ?? 0)),
-    output: isBeside ? said + reasoning : said,
+    input: Math.max(0, input - (cache_read ?? 0)),
+    output: isSeparate ? output + reasoning : output,
     ...(cache_read !== undefined && { cache_read }),
     ...(reasoning !== undefined && reasoning > 0 && { reasoning }),
   };

@@ -13,13 +13,13 @@ export function* changesOf(
   digest: (text: string) => string,
 ): Generator<LogEntry> {
   const present = new Set<string>();
-  for (const { key, revision: told, place, text } of session.records()) {
+  for (const { key, revision: reported, place, text } of session.records()) {
     if (present.has(key)) continue;
     present.add(key);
     const known = cursor.get(key);
-    if (told !== undefined && known?.revision === told) continue;
+    if (reported !== undefined && known?.revision === reported) continue;
     const whole = typeof text === "string" ? text : text();
-    const revision = told ?? digest(whole);
+    const revision = reported ?? digest(whole);
     if (known?.revision === revision) continue;
     cursor.set(key, { revision, place });
     yield { key, revision, place, text: whole };

@@ -10,7 +10,7 @@ import { noteCall, promptKey } from "../conversation/runs.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import type { TaskState } from "./state.ts";
-import { spokenIn } from "./xml-calls.ts";
+import { splitXmlCalls } from "./xml-calls.ts";
 
 /**
  * Reads a message of the conversation with the model: blocks of the Anthropic API, or of the AI SDK since Roo Code's version 2.
@@ -68,11 +68,11 @@ function readAnswer(state: TaskState, conversation: Conversation, record: Sessio
       continue;
     }
     cut = CUT.exec(text)?.[1] ?? cut;
-    for (const spoken of spokenIn(text.replace(CUT, ""))) {
-      if (spoken.kind === "text") conversation.text(spoken.text);
-      else if (spoken.kind === "thinking") conversation.thinking(spoken.text);
+    for (const segment of splitXmlCalls(text.replace(CUT, ""))) {
+      if (segment.kind === "text") conversation.text(segment.text);
+      else if (segment.kind === "thinking") conversation.thinking(segment.text);
       else {
-        const { name, input } = spoken;
+        const { name, input } = segment;
         const call_id = `${key}:${written}`;
         written += 1;
         const id = emitCall(conversation, { id: call_id, name, input });
@@ -108,12 +108,12 @@ function taskCall(call: { id: string; name: string; input: unknown }): typeof ca
 
 /** Reads a message with results, the extension's additions and a person's text. */
 function readUser(state: TaskState, conversation: Conversation, message: JsonObject): void {
-  const words: JsonObject[] = [];
+  const typed: JsonObject[] = [];
   const context: string[] = [];
   let had_results = false;
   let written: { name: string; texts: JsonObject[] } | undefined;
   const endWritten = (): void => {
-    if (written !== undefined) tellWritten(state, conversation, written, words);
+    if (written !== undefined) emitWrittenResults(state, conversation, written, typed);
     written = undefined;
   };
   for (const block of blocksIn(message.content)) {
@@ -122,7 +122,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     if (block.type === "tool_result" || block.type === "tool-result") {
       endWritten();
       had_results = true;
-      tellResult(conversation, block, words);
+      emitResult(conversation, block, typed);
     } else if (begins !== undefined && text !== undefined) {
       endWritten();
       had_results = true;
@@ -131,18 +131,18 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     } else if (text !== undefined && /^\s*<environment_details>/.test(text)) {
       endWritten();
       context.push(text);
-      learn(state, conversation, text);
-    } else if (written !== undefined && spokenTo(text ?? "") === undefined) written.texts.push(block);
-    else if (text === undefined) words.push(block);
-    else if (spokenTo(text) !== undefined) words.push({ type: "text", text: spokenTo(text) });
+      updateFacts(state, conversation, text);
+    } else if (written !== undefined && taggedTextOf(text ?? "") === undefined) written.texts.push(block);
+    else if (text === undefined) typed.push(block);
+    else if (taggedTextOf(text) !== undefined) typed.push({ type: "text", text: taggedTextOf(text) });
     // Text in brackets is the extension's message to the model: that it used no tool, or that the task continues.
     else if (/^\s*\[[A-Z]/.test(text)) {
       context.push(text);
-      words.push(...innerWords(text));
-    } else words.push(block);
+      typed.push(...typedTextsIn(text));
+    } else typed.push(block);
   }
   endWritten();
-  const parts = promptParts(words);
+  const parts = promptParts(typed);
   const isTask = parts.length > 0 && state.task === undefined;
   const queued = had_results && conversation.hasRunningTurn;
   if (context.length > 0) {
@@ -153,29 +153,29 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     );
   }
   if (parts.length === 0) return;
-  if (isTask) state.task = { prompt: promptKey(textIn(words)), at: state.conversation.at };
+  if (isTask) state.task = { prompt: promptKey(textIn(typed)), at: state.conversation.at };
   conversation.prompt(parts, {
     queued,
     ...(isTask && state.parent !== undefined && { origin: "agent" as const }),
   });
 }
 
-const WORDS = /<(task|feedback|answer|user_message)>\n?([\s\S]*?)\n?<\/\1>/;
+const TAGGED_TEXT = /<(task|feedback|answer|user_message)>\n?([\s\S]*?)\n?<\/\1>/;
 
 /** A person's text, if the text consists of it in a tag and nothing else. */
-function spokenTo(text: string): string | undefined {
-  const [whole, , words] = WORDS.exec(text) ?? [];
-  return whole !== undefined && whole === text.trim() ? words : undefined;
+function taggedTextOf(text: string): string | undefined {
+  const [whole, , inner] = TAGGED_TEXT.exec(text) ?? [];
+  return whole !== undefined && whole === text.trim() ? inner : undefined;
 }
 
 /** The person's texts inside the extension's text. */
-function innerWords(text: string): JsonObject[] {
-  const [, , words] = WORDS.exec(text) ?? [];
-  return words === undefined || words.trim() === "" ? [] : [{ type: "text", text: words }];
+function typedTextsIn(text: string): JsonObject[] {
+  const [, , inner] = TAGGED_TEXT.exec(text) ?? [];
+  return inner === undefined || inner.trim() === "" ? [] : [{ type: "text", text: inner }];
 }
 
 /** Reads folder and model from the extension's description of the environment. */
-function learn(state: TaskState, conversation: Conversation, text: string): void {
+function updateFacts(state: TaskState, conversation: Conversation, text: string): void {
   const [, cwd] = /^# Current (?:Workspace|Working) Directory \((.+?)\) Files/m.exec(text) ?? [];
   if (cwd !== undefined && !state.has_cwd) {
     state.has_cwd = true;
@@ -185,35 +185,35 @@ function learn(state: TaskState, conversation: Conversation, text: string): void
   if (model !== undefined) state.model = model;
 }
 
-function tellResult(conversation: Conversation, block: JsonObject, words: JsonObject[]): void {
+function emitResult(conversation: Conversation, block: JsonObject, typed: JsonObject[]): void {
   const id = asText(block.tool_use_id) ?? asText(block.toolCallId);
   const tool_name = asText(block.toolName);
   const output = asObject(block.output);
   const content =
     block.content ?? (output === undefined ? block.output : (output.value ?? JSON.stringify(output)));
-  const told = resultContent(content);
+  const content_result = resultContent(content);
   const is_error = block.is_error === true || asString(output?.type)?.startsWith("error") === true;
-  endCall(conversation, { id, tool_name, ...told, is_error });
-  words.push(...wordsAfterTheEnd(conversation, told.output_text));
+  endCall(conversation, { id, tool_name, ...content_result, is_error });
+  typed.push(...typedAfterEnd(conversation, content_result.output_text));
 }
 
 /** Emits results of calls that were written as text, from the texts after `[tool for …] Result:`. */
-function tellWritten(
+function emitWrittenResults(
   state: TaskState,
   conversation: Conversation,
   { name, texts }: { name: string; texts: JsonObject[] },
-  words: JsonObject[],
+  typed: JsonObject[],
 ): void {
   const at = state.written.findIndex((call) => call.name === name);
   const [call] = at === -1 ? [] : state.written.splice(at, 1);
-  const told = resultContent(texts);
-  endCall(conversation, { id: call?.id, tool_name: name, ...told, is_error: false });
-  words.push(...wordsAfterTheEnd(conversation, told.output_text));
+  const content_result = resultContent(texts);
+  endCall(conversation, { id: call?.id, tool_name: name, ...content_result, is_error: false });
+  typed.push(...typedAfterEnd(conversation, content_result.output_text));
 }
 
 /** A reply to a finished task starts another turn. */
-function wordsAfterTheEnd(conversation: Conversation, text: string): JsonObject[] {
-  return conversation.hasRunningTurn ? [] : innerWords(text);
+function typedAfterEnd(conversation: Conversation, text: string): JsonObject[] {
+  return conversation.hasRunningTurn ? [] : typedTextsIn(text);
 }
 
 interface Ending {
@@ -242,7 +242,7 @@ function endCall(conversation: Conversation, ending: Ending): void {
 function outcomeOf({ output_text, is_error }: Ending): { status: ToolStatus; outcome?: CallOutcome } {
   const report = output_text.startsWith("{") ? parseObject(output_text) : undefined;
   if (report?.status === "denied" || /^The user denied this operation/.test(output_text)) {
-    const reason = asText(report?.feedback) ?? asText(innerWords(output_text)[0]?.text);
+    const reason = asText(report?.feedback) ?? asText(typedTextsIn(output_text)[0]?.text);
     return {
       status: "aborted",
       outcome: { kind: "refused", by: "person", ...(reason !== undefined && { reason }) },

@@ -3,11 +3,11 @@ import { asNumber, asText } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
-import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { startedRuns } from "../conversation/runs.ts";
 import { readMessage } from "./messages.ts";
-import { endAlone, readSaid } from "./said.ts";
 import type { TaskState } from "./state.ts";
+import { endUiStep, readUiMessage } from "./ui-messages.ts";
 
 /**
  * Creates a reader for tasks of Roo Code and the Cline extension. Records: `head`, `message:<time>` of the conversation with
@@ -18,7 +18,7 @@ export function taskReader(agent: string): RecordReader<TaskState> {
   return {
     initialState: ({ path }) => ({
       agent,
-      conversation: freshConversation(idOf(path)),
+      conversation: initialConversation(idOf(path)),
       named: false,
       alone: false,
       has_cwd: false,
@@ -36,7 +36,7 @@ export function taskReader(agent: string): RecordReader<TaskState> {
     },
     end(state, stopped) {
       const conversation = new Conversation(state.conversation);
-      if (state.alone) endAlone(state, conversation);
+      if (state.alone) endUiStep(state, conversation);
       conversation.close(stopped);
       return conversation.take();
     },
@@ -101,6 +101,6 @@ function readRecord(state: TaskState, record: SessionRecord): RecordResult {
   if (!revises) state.last[list] = { rank, key };
   const conversation = new Conversation(state.conversation, record, { at: timeOf(value.ts), revises });
   if (list === "message") readMessage(state, conversation, record);
-  else return readSaid(state, conversation, record, revises);
+  else return readUiMessage(state, conversation, record, revises);
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }

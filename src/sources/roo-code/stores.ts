@@ -55,9 +55,9 @@ export function* taskSessions(store: OpenStore): Generator<SnapshotSession> {
     modified_at: Math.max(...times),
     *records() {
       yield headOf(store, folder, name, { item, alone: conversation === undefined });
-      const said = messagesOf("ui", `${folder}/${UI}`, ui);
-      if (conversation === undefined) yield* said.map(({ record }) => record);
-      else yield* merged(messagesOf("message", conversation.file, conversation.list), said);
+      const ui_messages = messagesOf("ui", `${folder}/${UI}`, ui);
+      if (conversation === undefined) yield* ui_messages.map(({ record }) => record);
+      else yield* merged(messagesOf("message", conversation.file, conversation.list), ui_messages);
     },
   };
 }
@@ -124,10 +124,10 @@ function messagesOf(kind: string, file: string, list: ListDocument | undefined):
  * Both lists merged by time. Messages of older versions have no times: each answer then follows its request and precedes the
  * next shown message.
  */
-function* merged(messages: readonly Message[], said: readonly Message[]): Generator<SnapshotRecord> {
+function* merged(messages: readonly Message[], ui_messages: readonly Message[]): Generator<SnapshotRecord> {
   let next = 0;
   function* until(isEnd: (message: Message) => boolean): Generator<SnapshotRecord> {
-    for (let one = said[next]; one !== undefined && !isEnd(one); one = said[next]) {
+    for (let one = ui_messages[next]; one !== undefined && !isEnd(one); one = ui_messages[next]) {
       next += 1;
       yield one.record;
     }
@@ -137,7 +137,7 @@ function* merged(messages: readonly Message[], said: readonly Message[]): Genera
     if (ts !== undefined) yield* until((one) => one.ts !== undefined && one.ts >= ts);
     else {
       yield* until(isRequest);
-      const request = value.role === "assistant" ? said[next] : undefined;
+      const request = value.role === "assistant" ? ui_messages[next] : undefined;
       if (request !== undefined) {
         next += 1;
         yield request.record;

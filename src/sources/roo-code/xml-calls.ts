@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../model/narrow.ts";
 
 /** A piece of model output with calls written as tags in its text. */
-export type Spoken =
+export type TextSegment =
   | { kind: "text"; text: string }
   | { kind: "thinking"; text: string }
   | { kind: "call"; name: string; input: JsonObject };
@@ -15,21 +15,21 @@ const TAGS = new RegExp(`^[ \\t]*<(thinking|${TOOLS.replaceAll(" ", "|")})>([\\s
 const PARAMETER = /<([a-z_]+)>\n?([\s\S]*?)\n?<\/\1>/g;
 
 /** Extracts calls and thoughts from a text. Unclosed tags remain text. */
-export function spokenIn(text: string): Spoken[] {
-  const found: Spoken[] = [];
-  const say = (words: string) => {
-    if (words.trim() !== "") found.push({ kind: "text", text: words.trim() });
+export function splitXmlCalls(text: string): TextSegment[] {
+  const found: TextSegment[] = [];
+  const appendText = (fragment: string) => {
+    if (fragment.trim() !== "") found.push({ kind: "text", text: fragment.trim() });
   };
   let at = 0;
   for (const { 0: whole, 1: name = "", 2: body = "", index } of text.matchAll(TAGS)) {
-    say(text.slice(at, index));
+    appendText(text.slice(at, index));
     at = index + whole.length;
     if (name === "thinking") found.push({ kind: "thinking", text: body.trim() });
     else found.push({ kind: "call", name, input: inputOf(body) });
   }
   // A text without such tags is unchanged.
   if (at === 0) return text.trim() === "" ? [] : [{ kind: "text", text }];
-  say(text.slice(at));
+  appendText(text.slice(at));
   return found;
 }
 

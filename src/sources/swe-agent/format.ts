@@ -1,10 +1,10 @@
 import { asArray, asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import { isMessage, tellMessage } from "../chat-messages/reader.ts";
+import { emitMessage, isMessage } from "../chat-messages/reader.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { resultContent } from "../conversation/content.ts";
-import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstMembers } from "../conversation/head.ts";
 import { stemOf } from "../conversation/paths.ts";
@@ -24,7 +24,7 @@ interface SweState {
  */
 const reader = conversationReader<SweState>({
   initialState: ({ path }) => ({
-    conversation: freshConversation(uuidFrom("swe-agent", path)),
+    conversation: initialConversation(uuidFrom("swe-agent", path)),
     named: false,
   }),
   read(state, record) {
@@ -32,9 +32,9 @@ const reader = conversationReader<SweState>({
     if (key === "head") return readHead(state, record);
     const conversation = new Conversation(state.conversation, record);
     if (key === "end") return readEnd(conversation, record.value);
-    if (key.startsWith("step:")) tellStep(state, conversation, record);
-    else if (record.value.is_demo === true) tellDemonstration(conversation, record.value);
-    else tellMessage(conversation, key, record.value, record);
+    if (key.startsWith("step:")) emitStep(state, conversation, record);
+    else if (record.value.is_demo === true) emitDemonstration(conversation, record.value);
+    else emitMessage(conversation, key, record.value, record);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
 });
@@ -59,7 +59,7 @@ function readHead(state: SweState, record: SessionRecord): RecordResult {
 }
 
 /** Emits a demonstration before the task as context: the agent did not do it. */
-function tellDemonstration(conversation: Conversation, message: JsonObject): void {
+function emitDemonstration(conversation: Conversation, message: JsonObject): void {
   const { output_text } = resultContent(message.content);
   conversation.context(`Demonstration (${asText(message.role) ?? "message"})`, [
     { type: "text", text: output_text },
@@ -67,12 +67,12 @@ function tellDemonstration(conversation: Conversation, message: JsonObject): voi
 }
 
 /** Reads one entry of `trajectory`: the model's output, the action and its result. */
-function tellStep(state: SweState, conversation: Conversation, record: SessionRecord): void {
+function emitStep(state: SweState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   const action = asText(value.action);
-  const said = asText(value.thought) ?? (action === undefined ? asText(value.response) : undefined);
+  const output = asText(value.thought) ?? (action === undefined ? asText(value.response) : undefined);
   conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
-  if (said !== undefined) conversation.text(said);
+  if (output !== undefined) conversation.text(output);
   const calls = asArray(value.tool_calls)
     .map(asObject)
     .filter((call) => call !== undefined);

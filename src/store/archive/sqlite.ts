@@ -74,11 +74,11 @@ export function openSqliteArchive(options: SqliteArchiveOptions): OpenedArchive 
       contents = contentsOf(statements);
       return createStore(database, statements);
     },
-    words: {
+    messages: {
       untouched: "nothing is archived",
       reads: "This daemon shows everything, but archives nothing.",
       replacement: "a new one is being built from the agents' files",
-      aside:
+      remedy:
         "Sessions whose files the agents have deleted are only in the quarantined file. Keep it if you need them.",
     },
   });

@@ -48,11 +48,11 @@ export function openSqliteHistory(options: {
       sessions = sessionsOf(statements);
       return createStore(database, statements);
     },
-    words: {
+    messages: {
       untouched: "the sessions in it are not shown, and no session can be started",
       reads: "Sessions of the other daemon are shown as they were when this one started.",
       replacement: "a new one was created",
-      aside: "Earlier sessions are in the quarantined file. Keep it if you need them.",
+      remedy: "Earlier sessions are in the quarantined file. Keep it if you need them.",
     },
   });
   const { store } = opened;

@@ -17,7 +17,7 @@ export const INDEX_VERSION = 5;
 /** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
 /** Maximum number of parts per session. Each session has a range of that many row ids. */
-export const MOST_PARTS = 2 ** 22;
+export const MAX_PARTS = 2 ** 22;
 
 /** A part as a row. `text`: present when it is written or requested. */
 export interface IndexedPart {

@@ -4,7 +4,7 @@ import type { SearchFilter } from "../../model/search/query.ts";
 import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
 
 /** Maximum number of ranked hits; the newest ones are ranked. */
-const MOST_RANKED = 300;
+const MAX_RANKED = 300;
 
 /** A page without a hit may take this many times its budget. */
 const EMPTY_BUDGETS = 10;
@@ -67,7 +67,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
   const isWanted = sessionFilter(query.filters, query);
   const cursor = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
   const start = sort === "rank" ? undefined : cursor;
-  const wanted_hits = sort === "rank" ? MOST_RANKED : limit;
+  const hit_limit = sort === "rank" ? MAX_RANKED : limit;
   const trigrams = trigramsOf(query);
   // Few parts have a note, so looking them up by id is faster than by their words.
   const needs_note = query.filters.some(({ field, excluded }) => field === "has" && !excluded);
@@ -96,7 +96,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
     for (const seq of seqs) {
       if (seq >= below) continue;
       const is_late = performance.now() > (hits.length > 0 ? deadline : last_moment);
-      if (hits.length >= wanted_hits || is_late) {
+      if (hits.length >= hit_limit || is_late) {
         next = { last_activity_at: session.last_activity_at, ref, below: seq + 1, given: 0 };
         break;
       }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { PART_KINDS } from "../../model/search/query.ts";
-import { MAX_PAST, MOST_PARTS, type PastPage, type PastPlace, type PastRequest } from "./contract.ts";
+import { MAX_PARTS, MAX_PAST, type PastPage, type PastPlace, type PastRequest } from "./contract.ts";
 import { type SessionRow, uuidOf } from "./sqlite-rows.ts";
 
 const REQUEST = PART_KINDS.indexOf("request");
@@ -12,7 +12,7 @@ export function createPastReader(database: DatabaseSync, sessions: () => readonl
     part: database.prepare("SELECT part_id FROM part WHERE id = ?"),
     turns: database.prepare(
       `SELECT turn.session_ref AS ref, part.part_id, coalesce(turn.ended_at, turn.started_at) AS at
-       FROM turn LEFT JOIN part ON part.id = turn.session_ref * ${MOST_PARTS} + turn.first_seq
+       FROM turn LEFT JOIN part ON part.id = turn.session_ref * ${MAX_PARTS} + turn.first_seq
        WHERE turn.status = ? ORDER BY at DESC LIMIT ${MAX_PAST + 1}`,
     ),
   };
@@ -23,7 +23,7 @@ export function createPastReader(database: DatabaseSync, sessions: () => readonl
     const found: { id: number; ref: number; at: number; length: number }[] = [];
     let before = { ref: -1, turn: -1, kind: -1, at: 0 };
     for (const [id, turn, kind, at] of partTimes()) {
-      const ref = Math.floor(id / MOST_PARTS);
+      const ref = Math.floor(id / MAX_PARTS);
       const length = at - before.at;
       const is_gap = length > longer_than && ref === before.ref && turn === before.turn;
       if (is_gap && before.kind !== REQUEST) found.push({ id, ref, at, length });

@@ -4,7 +4,7 @@ import {
   type IndexedPart,
   type IndexedStep,
   type IndexedTurn,
-  MOST_PARTS,
+  MAX_PARTS,
   type SegmentStart,
 } from "./contract.ts";
 import type { SearchTables } from "./search.ts";
@@ -21,7 +21,7 @@ import {
 } from "./sqlite-rows.ts";
 
 /** Number of decompressed blocks that are cached. */
-const MOST_BLOCKS = 8;
+const MAX_BLOCKS = 8;
 
 function prepareReads(database: DatabaseSync) {
   return {
@@ -47,7 +47,7 @@ function prepareReads(database: DatabaseSync) {
        ORDER BY id DESC`,
     ),
     steps: database.prepare(
-      `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
+      `SELECT step.*, step.id / ${MAX_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
     /** Only four bytes of the ids are indexed, which keeps the index small. */
@@ -58,7 +58,7 @@ function prepareReads(database: DatabaseSync) {
     cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
     /** One row per session: a row per candidate would cost more than the lookup. */
     candidates: database.prepare(
-      `SELECT rowid / ${MOST_PARTS} AS ref, group_concat(rowid % ${MOST_PARTS}) AS seqs
+      `SELECT rowid / ${MAX_PARTS} AS ref, group_concat(rowid % ${MAX_PARTS}) AS seqs
        FROM part_text WHERE part_text MATCH ? GROUP BY 1`,
     ),
   };
@@ -116,25 +116,25 @@ export function createReader(database: DatabaseSync) {
       if (part_ids.length === 0) return found;
       const hex = JSON.stringify(part_ids.map((id) => id.replaceAll("-", "")));
       for (const row of statements.withIds.iterate(hex)) {
-        const ref = Math.floor(Number(row.id) / MOST_PARTS);
+        const ref = Math.floor(Number(row.id) / MAX_PARTS);
         const seqs = found.get(ref) ?? [];
-        seqs.push(Number(row.id) % MOST_PARTS);
+        seqs.push(Number(row.id) % MAX_PARTS);
         found.set(ref, seqs);
       }
       return found;
     },
     *positions(ref, { filters, holds }) {
-      const base = ref * MOST_PARTS;
+      const base = ref * MAX_PARTS;
       const kinds = maskOf(filters, "kind", PART_KINDS);
       const statuses = maskOf(filters, "status", PART_STATUSES);
-      for (const row of statements.positions.iterate(base, base + MOST_PARTS, kinds, statuses))
+      for (const row of statements.positions.iterate(base, base + MAX_PARTS, kinds, statuses))
         if (holds(rowOf(row))) yield Number(row.id) - base;
     },
     row(ref, seq) {
-      const row = statements.part.get(ref * MOST_PARTS + seq);
+      const row = statements.part.get(ref * MAX_PARTS + seq);
       return row && rowOf(row);
     },
-    text: (ref, seq) => texts.of(ref * MOST_PARTS + seq),
+    text: (ref, seq) => texts.of(ref * MAX_PARTS + seq),
     turnTitle(ref, turn) {
       const title = statements.turnTitle.get(ref, turn)?.title;
       return typeof title === "string" ? title : undefined;
@@ -173,8 +173,8 @@ export function createReader(database: DatabaseSync) {
     position(source: string, id: string, part_id: string): number | undefined {
       const ref = refOf(source, id);
       if (ref === undefined) return undefined;
-      const base = ref * MOST_PARTS;
-      const row = statements.position.get(base, base + MOST_PARTS, part_id.replaceAll("-", ""));
+      const base = ref * MAX_PARTS;
+      const row = statements.position.get(base, base + MAX_PARTS, part_id.replaceAll("-", ""));
       return row && Number(row.id) - base;
     },
     /** The steps since a time, and those without a time. */
@@ -188,8 +188,8 @@ export function createReader(database: DatabaseSync) {
     parts(source: string, id: string, from: number, to: number): IndexedPart[] {
       const ref = refOf(source, id);
       if (ref === undefined) return [];
-      const base = ref * MOST_PARTS;
-      return statements.parts.all(base + from, base + Math.min(to, MOST_PARTS)).map(partOf);
+      const base = ref * MAX_PARTS;
+      return statements.parts.all(base + from, base + Math.min(to, MAX_PARTS)).map(partOf);
     },
   };
 }
@@ -205,7 +205,7 @@ function createTexts(statements: ReturnType<typeof prepareReads>) {
       const row = statements.block.get(block);
       texts = row?.texts instanceof Uint8Array ? unpack(row.texts) : [];
       blocks.set(block, texts);
-      if (blocks.size > MOST_BLOCKS)
+      if (blocks.size > MAX_BLOCKS)
         for (const oldest of blocks.keys()) return drop(oldest, texts[id - block]);
     }
     return texts[id - block] ?? "";

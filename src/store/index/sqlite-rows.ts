@@ -13,7 +13,7 @@ import {
   type IndexedSession,
   type IndexedStep,
   type IndexedTurn,
-  MOST_PARTS,
+  MAX_PARTS,
   type SegmentStart,
 } from "./contract.ts";
 import type { SessionEntry } from "./search.ts";
@@ -113,7 +113,7 @@ export const USAGE_COLUMNS = [
 /** Parses a row of `step`. */
 export function stepOf(row: Record<string, SQLOutputValue>): IndexedStep {
   const step: IndexedStep = {
-    seq: Number(row.id) % MOST_PARTS,
+    seq: Number(row.id) % MAX_PARTS,
     ...(typeof row.at === "number" && { at: row.at }),
     ...(typeof row.model === "string" && { model: row.model }),
     active: Number(row.active),
@@ -154,7 +154,7 @@ export function rowOf(row: Record<string, SQLOutputValue>): Omit<IndexedPart, "t
   if (kind === undefined || !(row.part_id instanceof Uint8Array))
     throw new StoreError("broken", "a part's row is invalid");
   const part: Omit<IndexedPart, "text"> = {
-    seq: Number(row.id) % MOST_PARTS,
+    seq: Number(row.id) % MAX_PARTS,
     id: uuidOf(row.part_id),
     kind,
     turn: Number(row.turn),

@@ -1,5 +1,5 @@
 import { indexForm } from "../../model/search/match.ts";
-import { type IndexedPart, MOST_PARTS, type SessionUpdate, type WriteReport } from "./contract.ts";
+import { type IndexedPart, MAX_PARTS, type SessionUpdate, type WriteReport } from "./contract.ts";
 import { BLOCK, isSameRow, pack, rowOf, unpack } from "./sqlite-rows.ts";
 import { putPart, type WriteStatements } from "./sqlite-write-rows.ts";
 
@@ -29,7 +29,7 @@ export function putParts(
   const first = parts[0];
   const last = parts.at(-1);
   if (!first || !last) return;
-  const base = ref * MOST_PARTS;
+  const base = ref * MAX_PARTS;
   const known = new Map<number, Omit<IndexedPart, "text">>();
   if (!isNew) {
     for (const row of statements.parts.iterate(base + first.seq, base + last.seq + 1)) {
@@ -46,7 +46,7 @@ export function putParts(
     is_changed = false;
   };
   for (const part of parts) {
-    if (part.seq >= MOST_PARTS) break;
+    if (part.seq >= MAX_PARTS) break;
     const own_block = part.seq - (part.seq % BLOCK);
     if (own_block !== block) {
       endBlock();
@@ -81,8 +81,8 @@ export function removePartsFrom(
   seq: number,
 ): void {
   writeTexts(statements, text_changes);
-  const from = ref * MOST_PARTS + seq;
-  const end = (ref + 1) * MOST_PARTS;
+  const from = ref * MAX_PARTS + seq;
+  const end = (ref + 1) * MAX_PARTS;
   statements.removeTexts.run(from, end);
   statements.removeParts.run(from, end);
   statements.removeSteps.run(from, end);

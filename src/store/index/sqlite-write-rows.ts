@@ -4,7 +4,7 @@ import {
   type IndexedPart,
   type IndexedStep,
   type IndexedTurn,
-  MOST_PARTS,
+  MAX_PARTS,
   type SessionUpdate,
 } from "./contract.ts";
 import { stepOf, USAGE_COLUMNS } from "./sqlite-rows.ts";
@@ -123,14 +123,14 @@ export function putSteps(
   ref: number,
   { steps, steps_from }: SessionUpdate,
 ): void {
-  const base = ref * MOST_PARTS;
+  const base = ref * MAX_PARTS;
   const known = new Map<number, string>();
-  for (const row of statements.steps.iterate(base + steps_from, base + MOST_PARTS)) {
+  for (const row of statements.steps.iterate(base + steps_from, base + MAX_PARTS)) {
     const step = stepOf(row);
     known.set(step.seq, JSON.stringify(step));
   }
   for (const step of steps) {
-    if (step.seq >= MOST_PARTS) break;
+    if (step.seq >= MAX_PARTS) break;
     const before = known.get(step.seq);
     known.delete(step.seq);
     const row = stepRow(base, step);

@@ -36,11 +36,11 @@ export const openNoteStore = (place: StoreFolder): OpenedLoadedStore<NoteStore> 
     name: "notes",
     migrations: MIGRATIONS,
     create: createNoteStore,
-    words: {
+    messages: {
       untouched: "notes cannot be read or written",
       reads: "Notes cannot be written here.",
       replacement: "a new one without notes was created",
-      aside: "Earlier notes are only in the quarantined file.",
+      remedy: "Earlier notes are only in the quarantined file.",
     },
   });
 

@@ -36,11 +36,11 @@ export const openReadStateStore = (place: StoreFolder): OpenedLoadedStore<ReadSt
     name: "read-state",
     migrations: MIGRATIONS,
     create: createReadStateStore,
-    words: {
+    messages: {
       untouched: "read marks are not stored",
       reads: "Read marks set here are not stored.",
       replacement: "a new one was created, in which all sessions count as read",
-      aside: "Earlier pins and read marks are only in the quarantined file.",
+      remedy: "Earlier pins and read marks are only in the quarantined file.",
     },
   });
 

@@ -41,11 +41,11 @@ export const openRuleStore = (place: StoreFolder): OpenedLoadedStore<RuleStore> 
     name: "rules",
     migrations: MIGRATIONS,
     create: createRuleStore,
-    words: {
+    messages: {
       untouched: "no rules apply",
       reads: "Rules cannot be changed here.",
       replacement: "a new one without rules was created",
-      aside: "Earlier rules are only in the quarantined file.",
+      remedy: "Earlier rules are only in the quarantined file.",
     },
   });
 

@@ -40,7 +40,7 @@ interface DatabaseOptions<Store> {
   /** Reads rows that must be valid. Throws a `StoreError` of kind `broken` if they are not. */
   create(database: DatabaseSync, writable: boolean): Store;
   /** Ends of sentences about the effect of a missing, read-only or damaged store. */
-  words: {
+  messages: {
     /** "nothing is archived now" */
     untouched: string;
     /** "This one shows everything, but archives nothing." */
@@ -48,7 +48,7 @@ interface DatabaseOptions<Store> {
     /** "a new one is being built from the agents' files" */
     replacement: string;
     /** What the user can do about the damaged one. */
-    aside: string;
+    remedy: string;
   };
 }
 
@@ -102,7 +102,7 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
     if (error instanceof NewerStore) {
       lock.close();
       return without(
-        `The store ${path} was written by a newer Verbatim (store version ${error.found}, supported up to ${error.known}). It was not changed; ${options.words.untouched}.`,
+        `The store ${path} was written by a newer Verbatim (store version ${error.found}, supported up to ${error.known}). It was not changed; ${options.messages.untouched}.`,
         "Start the newer Verbatim, or choose another folder with --data-dir.",
       );
     }
@@ -141,9 +141,11 @@ function startFresh<Store>(
   lock: DatabaseSync,
   cause: StoreError,
 ): OpenedDatabase<Store> {
-  const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
+  const quarantined = freeName(
+    `${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`,
+  );
   try {
-    quarantine(path, aside);
+    quarantine(path, quarantined);
     const { store } = openWritable(options, path);
     return {
       store,
@@ -151,8 +153,8 @@ function startFresh<Store>(
       notices: [
         {
           level: "warning",
-          text: `The store was damaged (${cause.message}). It was moved to ${aside}, and ${options.words.replacement}.`,
-          remedy: options.words.aside,
+          text: `The store was damaged (${cause.message}). It was moved to ${quarantined}, and ${options.messages.replacement}.`,
+          remedy: options.messages.remedy,
         },
       ],
       unlock: () => lock.close(),
@@ -173,9 +175,9 @@ function freeName(wanted: string): string {
   }
 }
 
-function quarantine(path: string, aside: string): void {
+function quarantine(path: string, quarantined: string): void {
   for (const suffix of ["", "-wal", "-shm", SUSPECT]) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+    if (existsSync(path + suffix)) renameSync(path + suffix, quarantined + suffix);
   }
 }
 
@@ -236,7 +238,7 @@ function holderOf(folder: string): string {
 function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
   const notice: Notice = {
     level: "warning",
-    text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.words.reads}`,
+    text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.messages.reads}`,
     remedy:
       "Use the running one, or choose another folder for this one with --data-dir. When the other one ends, this one takes over automatically.",
   };
@@ -296,8 +298,8 @@ function openWritable<Store>(
     if (found > migrations.length) throw new NewerStore(found, migrations.length);
     const size = pragma(database, "page_count") * pragma(database, "page_size");
     if (size <= (options.check_limit ?? CHECK_LIMIT) || existsSync(path + SUSPECT)) {
-      const verdict = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-      if (verdict !== "ok") throw new StoreError("broken", String(verdict));
+      const result = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
+      if (result !== "ok") throw new StoreError("broken", String(result));
       rmSync(path + SUSPECT, { force: true });
     }
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");

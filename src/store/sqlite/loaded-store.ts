@@ -29,10 +29,10 @@ export function openLoadedStore<Store extends LoadedStore>(
     name: string;
     migrations: readonly string[];
     create(database: DatabaseSync): Store;
-    words: Parameters<typeof openDatabase>[0]["words"];
+    messages: Parameters<typeof openDatabase>[0]["messages"];
   },
 ): OpenedLoadedStore<Store> {
-  const { name, migrations, create, words } = options;
+  const { name, migrations, create, messages } = options;
   const { store, unlock, read_only, notices } = openDatabase<Store>({
     ...place,
     file: `${name}.db`,
@@ -44,7 +44,7 @@ export function openLoadedStore<Store extends LoadedStore>(
       created.load();
       return created;
     },
-    words,
+    messages,
   });
   if (!store) return { read_only, notices };
   const close = () => {

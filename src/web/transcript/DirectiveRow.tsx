@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { isUuid } from "../../model/is-uuid.ts";
-import { type Directive, directiveWords } from "../../model/parts/directives.ts";
+import { type Directive, directiveText } from "../../model/parts/directives.ts";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { SafeLink } from "../ui/SafeLink.tsx";
@@ -57,10 +57,10 @@ function DirectiveItem({
   branch: string | undefined;
   host: TranscriptHost;
 }): ReactNode {
-  const words = visible(directiveWords(directive, branch), "name");
+  const words = visible(directiveText(directive, branch), "name");
   if (directive.type === "pull_request")
     return (
-      <SafeLink href={directive.url} text={directiveWords(directive, branch)}>
+      <SafeLink href={directive.url} text={directiveText(directive, branch)}>
         {words}
       </SafeLink>
     );
@@ -86,7 +86,7 @@ function Comment({
       className="marker marker-note"
       summary={
         <span className="marker-line">
-          <span className="marker-title">{visible(directiveWords(directive), "name")}</span>
+          <span className="marker-title">{visible(directiveText(directive), "name")}</span>
         </span>
       }
     >

@@ -9,7 +9,7 @@ import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 
 /** Copied text is complete and unchanged. */
 const COPIED: PlainForm = {
-  fit: (text) => text,
+  shorten: (text) => text,
   output: (text) => terminalText(text).trimEnd(),
   title: (text) => text,
   subject: ({ subject = "" }) => indent(subject, "   │ "),

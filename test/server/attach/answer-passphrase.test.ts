@@ -25,7 +25,7 @@ describe("without a passphrase", () => {
   it("every page may answer", () => {
     const passphrase = open();
     expect(passphrase.isSet()).toBe(false);
-    expect(() => passphrase.demand(undefined)).not.toThrow();
+    expect(() => passphrase.requireUnlocked(undefined)).not.toThrow();
   });
 
   it("nothing can be unlocked", async () => {
@@ -43,11 +43,15 @@ describe("with a passphrase", () => {
   it("only an unlocked page may answer, also after a restart", async () => {
     await open().change(undefined, PASSPHRASE);
     const passphrase = open();
-    expect(() => passphrase.demand(undefined)).toThrow(expect.objectContaining({ code: "answer_locked" }));
-    expect(() => passphrase.demand("guess")).toThrow(expect.objectContaining({ code: "answer_locked" }));
+    expect(() => passphrase.requireUnlocked(undefined)).toThrow(
+      expect.objectContaining({ code: "answer_locked" }),
+    );
+    expect(() => passphrase.requireUnlocked("guess")).toThrow(
+      expect.objectContaining({ code: "answer_locked" }),
+    );
     const token = await passphrase.unlock(PASSPHRASE);
-    expect(() => passphrase.demand(token)).not.toThrow();
-    expect(() => open().demand(token)).toThrow();
+    expect(() => passphrase.requireUnlocked(token)).not.toThrow();
+    expect(() => open().requireUnlocked(token)).toThrow();
   });
 
   it("it is the same however the keyboard composes its characters", async () => {
@@ -71,9 +75,9 @@ describe("with a passphrase", () => {
     await passphrase.change(undefined, PASSPHRASE);
     const token = await passphrase.unlock(PASSPHRASE);
     await expect(passphrase.change("guess", "another one")).rejects.toMatchObject({ code: "passphrase" });
-    expect(() => passphrase.demand(token)).not.toThrow();
+    expect(() => passphrase.requireUnlocked(token)).not.toThrow();
     await passphrase.change(PASSPHRASE, "another one");
-    expect(() => passphrase.demand(token)).toThrow();
+    expect(() => passphrase.requireUnlocked(token)).toThrow();
     await expect(passphrase.unlock(PASSPHRASE)).rejects.toMatchObject({ code: "passphrase" });
     await expect(passphrase.unlock("another one")).resolves.toBeTypeOf("string");
   });
@@ -102,7 +106,7 @@ describe("with a passphrase", () => {
     const passphrase = open();
     await passphrase.change(undefined, PASSPHRASE);
     rmSync(file);
-    expect(() => passphrase.demand(undefined)).toThrow();
+    expect(() => passphrase.requireUnlocked(undefined)).toThrow();
     await expect(passphrase.unlock(PASSPHRASE)).resolves.toBeTypeOf("string");
   });
 });
@@ -115,7 +119,7 @@ it.each([
   writeFileSync(file, text);
   const passphrase = open();
   expect(passphrase.isSet()).toBe(true);
-  expect(() => passphrase.demand(undefined)).toThrow();
+  expect(() => passphrase.requireUnlocked(undefined)).toThrow();
   await expect(passphrase.unlock(PASSPHRASE)).rejects.toThrow(file);
 });
 

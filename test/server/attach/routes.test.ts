@@ -84,7 +84,7 @@ beforeEach(async () => {
   const sessions = createMemorySessions();
   sessions.add(THREAD);
   app = new Hono();
-  addAttachRoutes(app, attach, sessions, { demand: () => {} });
+  addAttachRoutes(app, attach, sessions, { requireUnlocked: () => {} });
   app.onError((error, context) =>
     error instanceof Refused ? context.json({ message: error.message }, error.status) : context.text("", 500),
   );

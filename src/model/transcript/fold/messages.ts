@@ -231,11 +231,11 @@ export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {
   const { open, ...closed } = part;
   const ended = open === true ? { ...closed, ...(frame.at > 0 && { ended_at: frame.at }) } : part;
   const whole = ended.type === "text" ? wholeText(ended, frame) : wholeThought(ended, frame);
-  const isRevised = open !== true && wordsOf(whole) !== wordsOf(part);
+  const isRevised = open !== true && textOf(whole) !== textOf(part);
   replace(fold, position, isRevised ? { ...whole, ...revised(fold, position, frame.at) } : whole);
 }
 
-const wordsOf = (part: TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">): string =>
+const textOf = (part: TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">): string =>
   part.type === "text" ? part.text : part.thinking;
 
 type PartEnd = FrameOf<"message.part_end">;

@@ -2,7 +2,7 @@ import { asArray, asObject, asText, type JsonObject } from "../../../model/narro
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
 import { argumentsText } from "../arguments-text.ts";
 import { denial, titleOfCall } from "../call-request.ts";
-import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
+import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /** Agent type of workflows. Their dialog opens while the hook runs, as the main thread's does. */
@@ -148,8 +148,8 @@ function questionsOf(input: JsonObject): Asked | undefined {
         ...input,
         answers: Object.fromEntries(
           requests.flatMap((request) => {
-            const words = answerWords(request, answers.get(request.request_id));
-            return words.length === 0 ? [] : [[request.title, words.join(", ")]];
+            const texts = answerTexts(request, answers.get(request.request_id));
+            return texts.length === 0 ? [] : [[request.title, texts.join(", ")]];
           }),
         ),
       },

@@ -12,7 +12,7 @@ import { readServerRequest } from "./server-request.ts";
 import { createThreadInput } from "./thread-input.ts";
 
 /** Interval at which the socket is looked for while not connected, in milliseconds. Codex starts its server itself. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** Delay before a socket that failed is tried again, in milliseconds. It doubles with each failure. */
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
@@ -47,13 +47,13 @@ export function followAppServer(options: AppServerOptions): AppServer {
   let delay = RETRY_MS;
   let connection: Connection | undefined;
   /** The socket that was tried last, and when it may be tried again. A new socket is tried at once. */
-  let tried: { socket: string | undefined; again_at: number } | undefined;
+  let lastAttempt: { socket: string | undefined; again_at: number } | undefined;
 
-  function look() {
+  function connectIfNeeded() {
     if (connection !== undefined) return;
     const socket = socketIdentity(options.socket);
-    const is_new = socket !== tried?.socket;
-    if (socket === undefined || (!is_new && Date.now() < (tried?.again_at ?? 0))) return;
+    const is_new = socket !== lastAttempt?.socket;
+    if (socket === undefined || (!is_new && Date.now() < (lastAttempt?.again_at ?? 0))) return;
     if (is_new) delay = RETRY_MS;
     connect(socket);
   }
@@ -64,7 +64,7 @@ export function followAppServer(options: AppServerOptions): AppServer {
       },
       onClose() {
         connection = undefined;
-        tried = { socket, again_at: Date.now() + delay };
+        lastAttempt = { socket, again_at: Date.now() + delay };
         delay = Math.min(delay * 2, MAX_RETRY_MS);
         const gone = [...states.keys()];
         states.clear();
@@ -72,9 +72,9 @@ export function followAppServer(options: AppServerOptions): AppServer {
       },
     });
   }
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(connectIfNeeded, POLL_MS);
   timer.unref();
-  look();
+  connectIfNeeded();
 
   return {
     states,
@@ -234,7 +234,7 @@ function openConnection(
   const accepts = (thread: string): boolean => is_tested && mayAnswer() && states.has(thread);
 
   return {
-    ...createThreadInput({ accepts, states, subscribed, demand: calls.demand }),
+    ...createThreadInput({ accepts, states, subscribed, callOrThrow: calls.callOrThrow }),
     refresh() {
       for (const [id, state] of states) follow(id, state);
     },

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAttachment } from "../agent-attachment.ts";
-import { writeWhole } from "../write-whole.ts";
+import { writeAtomic } from "../write-atomic.ts";
 
 /** Attaches to Codex without changing its files: a file in the data folder enables answering its requests. */
 export function codexAttachment({ data_dir, socket }: { data_dir: string; socket: string }): AgentAttachment {
@@ -20,7 +20,7 @@ export function codexAttachment({ data_dir, socket }: { data_dir: string; socket
     }),
     install() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeWhole(file, "{}\n", 0o600);
+      writeAtomic(file, "{}\n", 0o600);
     },
     remove: () => rmSync(file, { force: true }),
   };

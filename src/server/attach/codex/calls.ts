@@ -9,7 +9,7 @@ export interface Calls {
   /** Calls a method. `undefined`: it failed. */
   ask(method: string, params: JsonObject): Promise<JsonObject | undefined>;
   /** Calls a method. Throws an error with the server's message. */
-  demand(method: string, params: JsonObject): Promise<JsonObject>;
+  callOrThrow(method: string, params: JsonObject): Promise<JsonObject>;
   /** Takes the reply to a call. */
   readReply(message: JsonObject): void;
   /** Ends all calls, because the server ended. */
@@ -32,7 +32,7 @@ export function createCalls(send: (message: JsonObject) => void): Calls {
     return "result" in reply ? reply.result : undefined;
   }
 
-  async function demand(method: string, params: JsonObject): Promise<JsonObject> {
+  async function callOrThrow(method: string, params: JsonObject): Promise<JsonObject> {
     const reply = await call(method, params);
     if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
     return reply.result;
@@ -40,7 +40,7 @@ export function createCalls(send: (message: JsonObject) => void): Calls {
 
   return {
     ask,
-    demand,
+    callOrThrow,
     readReply({ id, result, error }) {
       const resolve = typeof id === "number" ? replies.get(id) : undefined;
       if (typeof id === "number") replies.delete(id);

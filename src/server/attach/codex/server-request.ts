@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { RequestOption } from "../../../model/request.ts";
-import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
+import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 import type { Asked } from "./asked.ts";
 import { readElicitation } from "./elicitation.ts";
@@ -170,7 +170,7 @@ function questionsOf(params: JsonObject): Asked | undefined {
       answers: Object.fromEntries(
         questions.map(({ id, request }) => [
           id,
-          { answers: answerWords(request, answers.get(request.request_id)) },
+          { answers: answerTexts(request, answers.get(request.request_id)) },
         ]),
       ),
     }),

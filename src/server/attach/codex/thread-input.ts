@@ -8,12 +8,12 @@ export function createThreadInput({
   accepts,
   states,
   subscribed,
-  demand,
+  callOrThrow,
 }: {
   accepts(thread: string): boolean;
   states: ReadonlyMap<string, AgentState>;
   subscribed: Set<string>;
-  demand: Calls["demand"];
+  callOrThrow: Calls["callOrThrow"];
 }): TerminalInput {
   /**
    * Joins a thread that the terminal has loaded. A thread that is not loaded is skipped: joining would load it and take its lock.
@@ -23,12 +23,12 @@ export function createThreadInput({
       throw new InputRefused("This session is not open in a Codex that can be reached from here.");
     if (subscribed.has(thread)) return;
     subscribed.add(thread);
-    await demand("thread/resume", { threadId: thread, excludeTurns: true });
+    await callOrThrow("thread/resume", { threadId: thread, excludeTurns: true });
   }
 
   /** The running turn, if there is one. */
   async function runningTurn(thread: string): Promise<string | undefined> {
-    const { data } = await demand("thread/turns/list", { threadId: thread, limit: 1 });
+    const { data } = await callOrThrow("thread/turns/list", { threadId: thread, limit: 1 });
     const last = asObject(asArray(data)[0]);
     return last?.status === "inProgress" ? asText(last.id) : undefined;
   }
@@ -39,14 +39,14 @@ export function createThreadInput({
       await join(thread);
       const input = [{ type: "text", text, text_elements: [] }];
       const turn = states.get(thread)?.busy === true ? await runningTurn(thread) : undefined;
-      if (turn === undefined) await demand("turn/start", { threadId: thread, input });
-      else await demand("turn/steer", { threadId: thread, expectedTurnId: turn, input });
+      if (turn === undefined) await callOrThrow("turn/start", { threadId: thread, input });
+      else await callOrThrow("turn/steer", { threadId: thread, expectedTurnId: turn, input });
     },
     async stop(thread) {
       await join(thread);
       const turn = await runningTurn(thread);
       if (turn === undefined) throw new InputRefused("Nothing runs in this session.");
-      await demand("turn/interrupt", { threadId: thread, turnId: turn });
+      await callOrThrow("turn/interrupt", { threadId: thread, turnId: turn });
     },
   };
 }

@@ -115,7 +115,7 @@ export function createLiveParts(): LiveParts {
     const match =
       candidates.find(
         (part) => part.is_written && (covers(text, part.text) || restAfter(text, part.text) !== undefined),
-      ) ?? candidates.find((part) => standsFor({ text, at: at ?? 0 }, part));
+      ) ?? candidates.find((part) => matchesPart({ text, at: at ?? 0 }, part));
     remember(claimed, part_id, match);
     if (match !== undefined) replace(match, text);
     else if (at !== undefined && at > 0) {
@@ -130,7 +130,7 @@ export function createLiveParts(): LiveParts {
     const isSame = (record: EarlyRecord) => record.kind === part.kind && mayRecord(part, record.at);
     const found =
       early.find((record) => isSame(record) && covers(record.text, part.text)) ??
-      early.find((record) => isSame(record) && record.at >= part.at && standsFor(record, part));
+      early.find((record) => isSame(record) && record.at >= part.at && matchesPart(record, part));
     if (found === undefined) return;
     early = early.filter((each) => each !== found);
     dropBefore(kept.indexOf(part));
@@ -253,7 +253,7 @@ const UNSENT = { sent: 0, unsent: "", is_written: false };
  * Whether a record whose text differs from the reported one belongs to a part. It belongs to the oldest complete part. An empty
  * record, such as that of an encrypted thought, also belongs to a part that began earlier.
  */
-const standsFor = (record: { text: string; at: number }, part: Kept): boolean =>
+const matchesPart = (record: { text: string; at: number }, part: Kept): boolean =>
   part.is_complete || (record.text.trim() === "" && record.at >= part.at);
 
 /** Whether a record contains all of a live text. Agents trim what they record. */

@@ -3,7 +3,7 @@ import { titleOf } from "../../../model/parts/content.ts";
 import type { RequestOption } from "../../../model/request.ts";
 import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
 import { argumentsText } from "../arguments-text.ts";
-import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
+import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
@@ -95,7 +95,7 @@ function questionsOf(id: string, properties: JsonObject): Asked | undefined {
     requests,
     replyTo: (answers) => ({
       url: `/question/${id}/reply`,
-      body: { answers: requests.map((request) => answerWords(request, answers.get(request.request_id))) },
+      body: { answers: requests.map((request) => answerTexts(request, answers.get(request.request_id))) },
     }),
   };
 }

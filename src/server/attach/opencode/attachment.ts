@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
-import { writeWhole } from "../write-whole.ts";
+import { writeAtomic } from "../write-atomic.ts";
 
 /** The plugin, next to this file in the sources and next to the bundle in the package. */
 const PLUGIN = join(import.meta.dirname, "plugin.mjs");
@@ -43,7 +43,7 @@ export function openCodeAttachment({
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(dirname(file), { recursive: true });
-      writeWhole(file, text, 0o600);
+      writeAtomic(file, text, 0o600);
     },
     remove: () => rmSync(file, { force: true }),
   };

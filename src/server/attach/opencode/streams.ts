@@ -112,7 +112,7 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
     onChange(session_id);
   }
 
-  function reach(session_id: string): Reached {
+  function requireReachable(session_id: string): Reached {
     const reached = isAttached() ? sessions.get(session_id) : undefined;
     if (reached === undefined)
       throw new InputRefused("This session is not open in an opencode that can be reached from here.");
@@ -125,11 +125,11 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
     input: {
       accepts: (session_id) => sessions.has(session_id) && isAttached(),
       async prompt(session_id, text) {
-        const { name, post } = reach(session_id);
+        const { name, post } = requireReachable(session_id);
         await post(`/session/${name}/prompt_async`, { parts: [{ type: "text", text }] });
       },
       async stop(session_id) {
-        const { name, post } = reach(session_id);
+        const { name, post } = requireReachable(session_id);
         await post(`/session/${name}/abort`, {});
       },
     },

@@ -16,10 +16,10 @@ const MAX_MISSING_FOLDERS = 3;
  * `agents`: prints the agents whose session files are read; `agents on|off AGENT` switches one. Sends the request to the running
  * daemon.
  */
-export async function listAgents(words: string[], flags: Flags): Promise<number> {
-  const [change, agent, ...more] = words;
+export async function listAgents(operands: string[], flags: Flags): Promise<number> {
+  const [change, agent, ...more] = operands;
   const isChange = change === "on" || change === "off";
-  if (words.length > 0 && (!isChange || agent === undefined || more.length > 0))
+  if (operands.length > 0 && (!isChange || agent === undefined || more.length > 0))
     throw new UsageError("Use `agents`, `agents on AGENT` or `agents off AGENT`.");
   const data_dir = dataDirOf(flags);
   const running = await requestLink(data_dir);

@@ -6,8 +6,8 @@ import type { Flags } from "../flags.ts";
 import { print } from "../terminal.ts";
 
 /** `attach AGENT`: allows answering an agent's requests in the browser, and prints the change of its settings. */
-export async function attachAgent(words: string[], flags: Flags): Promise<number> {
-  const attachment = attachmentOf("attach", words, flags);
+export async function attachAgent(operands: string[], flags: Flags): Promise<number> {
+  const attachment = attachmentOf("attach", operands, flags);
   const { is_installed, diff, file, name } = attachment.describe();
   attachment.install();
   if (is_installed) return await print(`${name} is already attached.\n`);
@@ -15,8 +15,8 @@ export async function attachAgent(words: string[], flags: Flags): Promise<number
 }
 
 /** `detach AGENT`: reverts that, and prints the change. */
-export async function detachAgent(words: string[], flags: Flags): Promise<number> {
-  const attachment = attachmentOf("detach", words, flags);
+export async function detachAgent(operands: string[], flags: Flags): Promise<number> {
+  const attachment = attachmentOf("detach", operands, flags);
   const { is_installed, diff, file, name } = attachment.describe();
   attachment.remove();
   if (!is_installed) return await print(`${name} is not attached.\n`);

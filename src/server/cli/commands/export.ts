@@ -11,14 +11,14 @@ import { readProgram, startDaemon } from "../daemon.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
 import { show } from "../show-files.ts";
-import { print, say } from "../terminal.ts";
+import { print, printLine } from "../terminal.ts";
 
 /** Interval of the check whether all session files are read, in milliseconds. */
 const INDEX_CHECK_MS = 100;
 
 /** `export`: prints a session, given by its id or its file, as history JSONL or as Markdown. */
-export async function exportSessions(words: string[], flags: Flags): Promise<number> {
-  const [name, ...more] = words;
+export async function exportSessions(operands: string[], flags: Flags): Promise<number> {
+  const [name, ...more] = operands;
   if (name === undefined || more.length > 0)
     throw new UsageError("Specify one session or file: export SESSION");
   const format = flags.format ?? "jsonl";
@@ -35,7 +35,7 @@ export async function exportSessions(words: string[], flags: Flags): Promise<num
     write: async (text) => {
       await print(text);
     },
-    warn: say,
+    warn: printLine,
   });
 }
 

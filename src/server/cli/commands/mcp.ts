@@ -21,7 +21,7 @@ const MAX_TEXT = 60_000;
 const MAX_LIMIT = 50;
 
 /** Serves the index to agents over the Model Context Protocol, until standard input ends. */
-export async function serveMcp(_words: string[], flags: Flags): Promise<number> {
+export async function serveMcp(_operands: string[], flags: Flags): Promise<number> {
   const data_dir = dataDirOf(flags);
   const index = openStoredIndex(data_dir);
   const project = flags.project === undefined ? undefined : resolve(flags.project);

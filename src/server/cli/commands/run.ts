@@ -8,15 +8,15 @@ import { type Daemon, readProgram, startDaemon } from "../daemon.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
 import { runPrompt } from "../run-prompt.ts";
-import { endSignal, fail, print, say } from "../terminal.ts";
+import { endSignal, fail, print, printLine } from "../terminal.ts";
 
 /** Interval of the check whether all sessions are idle, in milliseconds. */
 const IDLE_CHECK_MS = 200;
 
 /** `run`: runs one prompt in the running daemon, or in a temporary one. */
-export async function runInTerminal(words: string[], flags: Flags): Promise<number> {
+export async function runInTerminal(operands: string[], flags: Flags): Promise<number> {
   const data_dir = dataDirOf(flags);
-  const prompt = words.join(" ").trim();
+  const prompt = operands.join(" ").trim();
   if (prompt === "") throw new UsageError('Specify a prompt: run "PROMPT"');
   if (flags.agent !== undefined && flags.provider !== undefined) {
     throw new UsageError("Use either --agent or --provider, not both.");
@@ -33,7 +33,7 @@ export async function runInTerminal(words: string[], flags: Flags): Promise<numb
   const resumed = new Set(own?.working());
   const isBusy = () => (own?.working() ?? []).some((id) => !resumed.has(id));
   const { link, origin } = running ?? own ?? { link: "", origin: "" };
-  own?.sayNotices();
+  own?.printNewNotices();
   const terminal = flags.json ? undefined : openTerminal();
   try {
     const exit_code = await runPrompt({
@@ -49,7 +49,7 @@ export async function runInTerminal(words: string[], flags: Flags): Promise<numb
       write: async (text) => {
         await print(text);
       },
-      warn: say,
+      warn: printLine,
       ...(terminal && { ask: terminal.ask }),
       now: () => performance.now(),
       stop: stop.signal,
@@ -86,7 +86,7 @@ async function whileBusy(options: {
   signal: AbortSignal;
 }): Promise<void> {
   const { own, isBusy, ended, signal } = options;
-  own?.sayNotices();
+  own?.printNewNotices();
   if (!isBusy() || signal.aborted) return;
   console.error("Other sessions are still running in this daemon. It ends when they finish, or on Ctrl-C.");
   while (isBusy() && !signal.aborted) await Promise.race([ended, sleep(IDLE_CHECK_MS)]);

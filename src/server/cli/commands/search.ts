@@ -11,8 +11,8 @@ import { safe } from "../terminal-text.ts";
 const DEFAULT_LIMIT = 20;
 
 /** Prints the parts that match a query. The exit code is 1 if there are none. */
-export async function searchSessions(words: string[], flags: Flags): Promise<number> {
-  const text = words.join(" ").trim();
+export async function searchSessions(operands: string[], flags: Flags): Promise<number> {
+  const text = operands.join(" ").trim();
   if (text === "") throw new UsageError('Specify words to search for: search "QUERY"');
   const limit = readLimit(flags.limit);
   const sort = flags.sort ?? "newest";

@@ -2,7 +2,7 @@ import { formats } from "../../../sources/index.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { Flags } from "../flags.ts";
 import { show } from "../show-files.ts";
-import { print, say } from "../terminal.ts";
+import { print, printLine } from "../terminal.ts";
 
 /** `show`: prints session files as text, JSON or accounting. */
 export async function showFiles(files: string[], flags: Flags): Promise<number> {
@@ -26,7 +26,7 @@ export async function showFiles(files: string[], flags: Flags): Promise<number> 
     write: async (text) => {
       await print(text);
     },
-    warn: say,
+    warn: printLine,
   });
 }
 

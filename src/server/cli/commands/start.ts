@@ -20,7 +20,7 @@ export async function start(paths: string[], flags: Flags): Promise<number> {
   const program = await readProgram(flags);
   let daemon = await startDaemon(paths, flags, program);
   await print(`${daemon.link}\n`);
-  daemon.sayNotices();
+  daemon.printNewNotices();
   if (flags.open) openBrowser(daemon.link, dataDirOf(flags));
   while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
     console.error("The data folder can be used again. Verbatim is restarting.");
@@ -29,7 +29,7 @@ export async function start(paths: string[], flags: Flags): Promise<number> {
     if (next === undefined) return 0;
     daemon = next;
     await print(`${daemon.link}\n`);
-    daemon.sayNotices();
+    daemon.printNewNotices();
   }
   await daemon.close();
   return 0;

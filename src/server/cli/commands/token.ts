@@ -4,7 +4,7 @@ import type { Flags } from "../flags.ts";
 import { print } from "../terminal.ts";
 
 /** `token`: prints the token with which programs push sessions. */
-export async function printToken(_words: string[], flags: Flags): Promise<number> {
+export async function printToken(_operands: string[], flags: Flags): Promise<number> {
   const data_dir = dataDirOf(flags);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   return await print(`${ingestToken(access)}\n`);

@@ -64,13 +64,13 @@ export function createSegmentList(index: SegmentIndex | undefined): SegmentList 
       const segment = segments[last];
       const checkpoint = segment && (await checkpointOf(entry, segment));
       // The file's content may have been replaced after it was indexed.
-      const is_there =
+      const is_usable =
         segment !== undefined &&
         checkpoint !== undefined &&
         size - segment.byte <= HUGE_FILE_BYTES &&
         (await isLineStart(read, segment.byte)) &&
         (await isLineStart(read, checkpoint.byte));
-      if (!is_there) {
+      if (!is_usable) {
         const byte = await lineStart(read, size, size - SEGMENT_BYTES);
         return { byte, is_indexed: false, transcriptOf: () => undefined };
       }

@@ -34,7 +34,7 @@ export interface RecordLogs {
   /** Folders of logs, to be watched as session files. */
   readonly roots: readonly WatchRoot[];
   /** Errors of stores that could not be read, by path. */
-  readonly troubles: ReadonlyMap<string, string>;
+  readonly errors: ReadonlyMap<string, string>;
   /** Whether a file belongs to a store. */
   owns(path: string): boolean;
   /** Scans an agent's stores again, because the agent was switched on or off. */
@@ -52,7 +52,7 @@ const PAUSE_FACTOR = 4;
 const AGAIN_MS = 1_000;
 /** A document may be half written when it is read, so the first retry comes soon. Then the delay doubles. */
 const RETRY_MS = 100;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 /** Consecutive failures before they are reported. */
 const QUIET_FAILURES = 3;
 /** A store modified within this time is polled often, also without file system events. Milliseconds. */
@@ -63,7 +63,7 @@ interface Store {
   readonly format: Format;
   /** The store changed since the current scan began. */
   stale: boolean;
-  looking: boolean;
+  scanning: boolean;
   failures: number;
   timer?: NodeJS.Timeout;
 }
@@ -76,7 +76,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   const thread = createLogThread();
   const stores = new Map<string, Store>();
   const owned = new Map<string, string>();
-  const troubles = new Map<string, string>();
+  const errors = new Map<string, string>();
   let closed = false;
   const roots = formats.map((format): WatchRoot => {
     const path = join(folder, format.id);
@@ -126,22 +126,22 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   function noteChange(path: string, format: Format) {
     let store = stores.get(path);
     if (!store) {
-      store = { path, format, stale: false, looking: false, failures: 0 };
+      store = { path, format, stale: false, scanning: false, failures: 0 };
       stores.set(path, store);
     }
     store.stale = true;
-    if (!store.looking) look(store, PAUSE_MS);
+    if (!store.scanning) scheduleScan(store, PAUSE_MS);
   }
 
-  function look(store: Store, delay: number) {
+  function scheduleScan(store: Store, delay: number) {
     if (closed) return;
     clearTimeout(store.timer);
     store.timer = setTimeout(() => void update(store), delay).unref();
   }
 
   async function update(store: Store): Promise<void> {
-    if (closed || store.looking || options.off?.has(store.format.id)) return;
-    store.looking = true;
+    if (closed || store.scanning || options.off?.has(store.format.id)) return;
+    store.scanning = true;
     store.stale = false;
     const began = performance.now();
     let again: number | undefined;
@@ -152,25 +152,25 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
         folder: join(folder, store.format.id, storeFolder(store.path)),
       });
       store.failures = 0;
-      troubles.delete(store.path);
+      errors.delete(store.path);
       if (changed.length > 0) {
         again = AGAIN_MS;
         if (!closed) options.onChange(changed);
       }
     } catch (error) {
       store.failures += 1;
-      again = Math.min(RETRY_MS * 2 ** store.failures, LONGEST_RETRY_MS);
-      if (store.failures > QUIET_FAILURES) troubles.set(store.path, whyUnread(error));
+      again = Math.min(RETRY_MS * 2 ** store.failures, MAX_RETRY_MS);
+      if (store.failures > QUIET_FAILURES) errors.set(store.path, whyUnread(error));
     }
-    store.looking = false;
+    store.scanning = false;
     const pause = Math.max(PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR);
-    if (store.stale) look(store, store.failures > 0 ? (again ?? pause) : pause);
-    else if (again !== undefined) look(store, Math.max(again, pause));
+    if (store.stale) scheduleScan(store, store.failures > 0 ? (again ?? pause) : pause);
+    else if (again !== undefined) scheduleScan(store, Math.max(again, pause));
   }
 
   return {
     roots,
-    troubles,
+    errors,
     owns: (path) => owned.has(path),
     async rescan(agent) {
       await watch.rescan();

@@ -55,14 +55,16 @@ export function createInspector(options: InspectorOptions): Inspector {
   async function detectFormat(
     path: string,
     stamp: string,
-    among: readonly Format[],
+    formats: readonly Format[],
   ): Promise<Format | undefined> {
     const known = detected.get(path);
     if (known && (known.format || known.stamp === stamp)) return known.format;
     const head = await readHead(path, HEAD_FOR_DETECTION);
     const format =
       head &&
-      (options.recognize ? options.recognize(path, head) : among.find((candidate) => candidate.detect(head)));
+      (options.recognize
+        ? options.recognize(path, head)
+        : formats.find((candidate) => candidate.detect(head)));
     detected.set(path, { stamp, format });
     return format;
   }

@@ -60,10 +60,10 @@ export function createWalk(
         (path) => start.format === undefined || start.format.classify(pathWithin(start, path)) !== undefined,
       );
     for (let at = 0; at < names.length; at += MAX_CONCURRENT_CALLS) {
-      const looked = await Promise.all(
+      const inspected = await Promise.all(
         names.slice(at, at + MAX_CONCURRENT_CALLS).map((path) => options.inspect(start, path)),
       );
-      const found = looked.filter((file) => file !== undefined);
+      const found = inspected.filter((file) => file !== undefined);
       for (const { path } of found) seen.files.add(path);
       options.onFound(found);
     }

@@ -180,9 +180,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     const missing: string[] = [];
     for (let at = 0; at < paths.length && !closed; at += MAX_CONCURRENT_CALLS) {
       const some = paths.slice(at, at + MAX_CONCURRENT_CALLS);
-      const looked = await Promise.all(some.map(inspectPath));
+      const inspected = await Promise.all(some.map(inspectPath));
       for (const [place, path] of some.entries()) {
-        const file = looked[place];
+        const file = inspected[place];
         if (file) found.push(file);
         else missing.push(path);
       }

@@ -16,7 +16,7 @@ export function apply(push: Push, frame: Frame, number?: { epoch: string; seq: n
   }
   if (number && !isNext(push, number.epoch, number.seq)) return;
   const into = push.record();
-  if (!goesOn(push, into.state, number?.epoch)) endLeftOpen(push, into);
+  if (!continuesPush(push, into.state, number?.epoch)) endLeftOpen(push, into);
   const broken = push
     .checkerOf(into)
     .check(asKept(frame))
@@ -43,7 +43,11 @@ export function setStream(into: Recorder, stream?: OpenStream): void {
 }
 
 /** Whether a frame continues the previous push: for a foreign stream, the same stream; for frames, the same epoch. */
-function goesOn({ stream_id }: Push, { pushed: before }: SessionState, epoch: string | undefined): boolean {
+function continuesPush(
+  { stream_id }: Push,
+  { pushed: before }: SessionState,
+  epoch: string | undefined,
+): boolean {
   if (stream_id !== undefined || before?.stream) return before?.stream?.id === stream_id;
   return before?.epoch === undefined || epoch === undefined || before.epoch === epoch;
 }

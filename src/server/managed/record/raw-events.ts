@@ -14,7 +14,7 @@ const RECORD_LIMIT = 1024 * 1024;
 /** The stored event that a part was made from. `undefined`: its message is not complete yet. */
 export function recordOf(recorder: Recorder, part: TranscriptPart, file: string): RawReply | undefined {
   const found =
-    recorder.find((event) => tells(event, part)) ??
+    recorder.find((event) => isSourceOf(event, part)) ??
     recorder.find((event) => "role" in event && event.id === part.message_id);
   if (!found) return undefined;
   const { line, position } = found;
@@ -31,7 +31,7 @@ export function recordOf(recorder: Recorder, part: TranscriptPart, file: string)
 }
 
 /** Whether a part was made from this event. Other events may refer to the part too, for example to retract it. */
-function tells(event: HistoryEvent, part: TranscriptPart): boolean {
+function isSourceOf(event: HistoryEvent, part: TranscriptPart): boolean {
   const part_id = part.id;
   if ("type" in event && event.type === "request") return event.request.request_id === part_id;
   if ("type" in event && event.type === "error" && event.part_id === undefined) {

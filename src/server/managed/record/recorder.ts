@@ -204,7 +204,7 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
       if (config_changed) write.config = config;
       if (state_changed) write.state = state;
       const row = next_summary;
-      const isNothing =
+      const isEmpty =
         write.events.length === 0 &&
         write.frames.length === 0 &&
         !write.settles_pending &&
@@ -222,7 +222,7 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
       state_changed = false;
       return {
         id,
-        ...(isNothing ? {} : { write }),
+        ...(isEmpty ? {} : { write }),
         done() {
           taken_writes -= 1;
           summary = row;

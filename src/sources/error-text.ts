@@ -5,7 +5,7 @@ import { parseObject } from "./lines/parse-object.ts";
  * Splits an error text into its readable message and the provider's JSON response at its end. `answer`: that JSON; absent:
  * there is none.
  */
-export function errorWords(text: string): { message: string; answer?: unknown } {
+export function splitErrorText(text: string): { message: string; answer?: unknown } {
   const at = text.indexOf("{");
   if (at === -1) return { message: text };
   const answer = parseObject(text.slice(at));

@@ -31,7 +31,7 @@ const SILENT = new Map([
 ]);
 
 /** Reads a message shown to the person, `{ts, type: "say" | "ask", say | ask, text}`. */
-export function readSaid(
+export function readUiMessage(
   state: TaskState,
   conversation: Conversation,
   record: SessionRecord,
@@ -48,18 +48,18 @@ export function readSaid(
   if (SHOWN.has(kind)) {
     if (!state.alone)
       return conversation.result({ kind: "hidden", rule: "also in the conversation with the model" });
-    emitAlone(state, conversation, record);
+    emitUiMessage(state, conversation, record);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   const rule = SILENT.get(kind);
   if (rule !== undefined) return conversation.result({ kind: "hidden", rule });
-  if (!tellEvent(conversation, kind, value, text))
+  if (!emitEvent(conversation, kind, value, text))
     conversation.unknown(value, `Message of kind ${kind === "" ? "unknown" : firstLine(kind)}`);
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
 /** Emits a message by neither the model nor the person. Returns whether it is known. */
-function tellEvent(conversation: Conversation, kind: string, value: JsonObject, text: string): boolean {
+function emitEvent(conversation: Conversation, kind: string, value: JsonObject, text: string): boolean {
   switch (kind) {
     case "api_req_failed":
       conversation.error(text);
@@ -120,14 +120,14 @@ function readRequest(
     conversation.step(known.step);
     conversation.endStep({ usage });
   } else if (state.alone) {
-    endAlone(state, conversation);
+    endUiStep(state, conversation);
     if (known !== undefined) known.step = key;
     conversation.step(key, state.model === undefined ? {} : { model: state.model });
   }
 }
 
 /** Ends the step of a task of which only this list exists. */
-export function endAlone(state: TaskState, conversation: Conversation): void {
+export function endUiStep(state: TaskState, conversation: Conversation): void {
   const usage = state.requests.find(({ step }) => step === state.conversation.step?.key)?.usage;
   if (conversation.hasOpenStep) conversation.endStep({ usage });
 }
@@ -158,7 +158,7 @@ function usageOf(facts: JsonObject, { agent, conversation }: TaskState): Usage |
 }
 
 /** Emits a message of a task of which only this list exists: prompts, texts, and calls as far as they were shown. */
-function emitAlone(state: TaskState, conversation: Conversation, { value }: SessionRecord): void {
+function emitUiMessage(state: TaskState, conversation: Conversation, { value }: SessionRecord): void {
   const kind = asString(value.type === "ask" ? value.ask : value.say) ?? "";
   const text = asString(value.text) ?? "";
   const images = asArray(value.images).flatMap((item) => asText(item) ?? []);
@@ -169,7 +169,7 @@ function emitAlone(state: TaskState, conversation: Conversation, { value }: Sess
         conversation.text(text);
         return;
       }
-      endAlone(state, conversation);
+      endUiStep(state, conversation);
       conversation.prompt([
         ...(text === "" ? [] : [{ type: "text" as const, text }]),
         ...images.map((url) => ({ type: "image_url" as const, url })),
@@ -181,7 +181,7 @@ function emitAlone(state: TaskState, conversation: Conversation, { value }: Sess
     case "completion_result":
       if (value.type !== "ask") conversation.text(text);
       else {
-        endAlone(state, conversation);
+        endUiStep(state, conversation);
         conversation.endTurn("completed");
       }
       return;

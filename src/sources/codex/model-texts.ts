@@ -13,8 +13,8 @@ interface Growing {
   texts: string[];
 }
 
-/** What `Words` keeps between two records. Plain JSON. */
-export interface WordsState {
+/** What `ModelTexts` keeps between two records. Plain JSON. */
+export interface ModelTextsState {
   copies: CopiesState;
   /** A thought from events, while nothing else was read: the next summary belongs to it. */
   growing?: Growing | undefined;
@@ -23,15 +23,15 @@ export interface WordsState {
 /** Maximum bytes of a thought from events to which a summary is added. */
 const MAX_GROWING = 12 * 1024;
 
-export const initialWords = (): WordsState => ({ copies: initialCopies() });
+export const initialModelTexts = (): ModelTextsState => ({ copies: initialCopies() });
 
 /** Reads the texts and thoughts of the model, from any log. */
-export class Words {
-  readonly state: WordsState;
+export class ModelTexts {
+  readonly state: ModelTextsState;
   readonly copies: Copies;
   private readonly writer: TurnWriter;
 
-  constructor(writer: TurnWriter, state: WordsState) {
+  constructor(writer: TurnWriter, state: ModelTextsState) {
     this.writer = writer;
     this.state = state;
     this.copies = new Copies(state.copies);
@@ -52,20 +52,20 @@ export class Words {
     let shown = false;
     for (const entry of asArray(payload.content)) {
       const item = asObject(entry);
-      const words = item === undefined ? undefined : (asString(item.text) ?? asString(item.refusal));
+      const itemText = item === undefined ? undefined : (asString(item.text) ?? asString(item.refusal));
       const url = item === undefined ? undefined : imageUrl(item);
-      if (words !== undefined && words.trim() !== "") {
-        this.writer.words("text", words, phase === undefined ? {} : { phase });
+      if (itemText !== undefined && itemText.trim() !== "") {
+        this.writer.addText("text", itemText, phase === undefined ? {} : { phase });
         shown = true;
       } else if (url !== undefined) {
         this.writer.image({ url });
         shown = true;
-      } else if (words === undefined && asText(item?.type) !== undefined) {
+      } else if (itemText === undefined && asText(item?.type) !== undefined) {
         unknown.push(entry);
       }
     }
     if (typeof payload.content === "string" && payload.content.trim() !== "") {
-      this.writer.words("text", payload.content);
+      this.writer.addText("text", payload.content);
       shown = true;
     }
     if (unknown.length > 0) this.writer.unknown(unknown, "Content of an unknown type");
@@ -84,7 +84,7 @@ export class Words {
       return folded("the same reasoning");
     }
     const encrypted = asString(payload.encrypted_content) !== undefined;
-    this.writer.words("thinking", text, text === "" ? { hidden: encrypted ? "encrypted" : "empty" } : {});
+    this.writer.addText("thinking", text, text === "" ? { hidden: encrypted ? "encrypted" : "empty" } : {});
     this.copies.shown(base, "item");
     return SHOWN;
   }
@@ -110,7 +110,7 @@ export class Words {
       this.copies.shown(copy, copy.log, growing.part_id);
       return folded("the reasoning before");
     }
-    const part_id = this.writer.words(copy.kind, text, more);
+    const part_id = this.writer.addText(copy.kind, text, more);
     this.copies.shown(copy, copy.log, part_id);
     if (copy.kind === "thinking" && copy.log === "event") this.grow({ part_id, texts: [text] });
     return SHOWN;
