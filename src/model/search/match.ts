@@ -62,8 +62,8 @@ export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
   const first = ranges[0]?.start ?? 0;
   const from = startOf(text, Math.max(0, first - BEFORE));
   const to = Math.min(text.length, from + LENGTH);
-  const lead = from > 0 ? "…" : "";
-  let line = lead;
+  const prefix = from > 0 ? "…" : "";
+  let line = prefix;
   /** The position in the line of each character of the range. */
   const places: number[] = [];
   let space = false;
@@ -73,7 +73,7 @@ export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
     places.push(line.length);
     // Consecutive white space becomes one space.
     if (!isSpace) line += character;
-    else if (!space && line.length > lead.length) line += " ";
+    else if (!space && line.length > prefix.length) line += " ";
     space = isSpace;
   }
   places.push(line.length);

@@ -250,14 +250,14 @@ function validArguments(arguments_json: string): string {
  */
 function joinedText({ parts, is_same }: NormalAssistant): string {
   let joined = "";
-  let isBehindCall = false;
+  let followsCall = false;
   for (const part of parts) {
-    if (part.type === "tool_call") isBehindCall = true;
+    if (part.type === "tool_call") followsCall = true;
     if (part.type !== "text") continue;
-    const isApart =
-      (isBehindCall || !is_same) && joined !== "" && !/\s$/.test(joined) && !/^\s/.test(part.text);
-    joined += isApart ? `\n${part.text}` : part.text;
-    isBehindCall = false;
+    const isSeparate =
+      (followsCall || !is_same) && joined !== "" && !/\s$/.test(joined) && !/^\s/.test(part.text);
+    joined += isSeparate ? `\n${part.text}` : part.text;
+    followsCall = false;
   }
   return joined;
 }

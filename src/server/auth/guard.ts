@@ -57,13 +57,16 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   const headers = (host: string | undefined) =>
     headersFor(host === undefined ? undefined : by_host.get(host));
 
-  /** Checks the bearer token. `undefined`: none was sent; `Basic …` is a login for a proxy. `also`: another accepted token. */
-  function bearer(request: AuthRequest, also?: string): "right" | "wrong" | "too many" | undefined {
+  /** Checks the bearer token. `undefined`: none was sent; `Basic …` is a login for a proxy. `extra_token`: also accepted. */
+  function checkBearer(
+    request: AuthRequest,
+    extra_token?: string,
+  ): "right" | "wrong" | "too many" | undefined {
     const authorization = request.header("authorization") ?? "";
     if (!/^bearer\b/i.test(authorization)) return undefined;
     const token = /^Bearer ([\w-]+)$/.exec(authorization)?.[1] ?? "";
-    const right = [access.api_token, ...(also === undefined ? [] : [also])];
-    if (right.some((one) => timingSafeEqual(digest(token), digest(one)))) return "right";
+    const accepted = [access.api_token, ...(extra_token === undefined ? [] : [extra_token])];
+    if (accepted.some((one) => timingSafeEqual(digest(token), digest(one)))) return "right";
     if (failures.areTooMany()) return "too many";
     failures.add();
     return "wrong";
@@ -110,7 +113,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       });
     }
 
-    const token = bearer(request);
+    const token = checkBearer(request);
     if (token === "right") return undefined;
     if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60" });
     if (token === "wrong") return refuse(WRONG_TOKEN);
@@ -138,7 +141,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
 
   function authorizePush(request: AuthRequest, refuse: Refuse): Response | undefined {
     // No page can send this header, so the content type does not matter. A cookie does not allow pushing.
-    const token = bearer(request, ingest_token);
+    const token = checkBearer(request, ingest_token);
     if (token === "right") return undefined;
     if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60", connection: "close" });
     return refuse(token === undefined ? NO_TOKEN : WRONG_TOKEN, { connection: "close" });
@@ -206,7 +209,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (site !== undefined && site !== "same-origin") {
       return { status: 403, code: "site", message: "Requests from other sites are refused." };
     }
-    const token = bearer(request);
+    const token = checkBearer(request);
     if (token === "right") return undefined;
     if (token === "too many") return TOO_MANY;
     if (token === "wrong") return WRONG_TOKEN;

@@ -113,11 +113,11 @@ function chooseAgent(
   const last = recent.find(({ agent }) => usable.some(({ id }) => id === agent));
   const found = usable.find(({ id }) => id === last?.agent) ?? usable.find(({ scripted }) => !scripted);
   if (!found) {
-    const ways = agents.flatMap(({ unavailable, title }) =>
+    const remedies = agents.flatMap(({ unavailable, title }) =>
       unavailable ? [`${title}: ${unavailable.remedy}`] : [],
     );
     throw new RunError(
-      `No provider is configured yet.\n${ways.join("\n")}\nTo try it without a model: --provider scripted --model discovery.`,
+      `No provider is configured yet.\n${remedies.join("\n")}\nTo try it without a model: --provider scripted --model discovery.`,
     );
   }
   const first = model ?? last?.model ?? found.models[0]?.id;

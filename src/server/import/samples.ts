@@ -59,7 +59,7 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
       const stopped = new AbortController();
       const finished = (async () => {
         await earlier?.finished;
-        await play(script, dataDir, pace, stopped.signal);
+        await replay(script, dataDir, pace, stopped.signal);
       })().catch((error: unknown) => {
         // A missing data directory is reported by the parts that need it.
         if (existsSync(dataDir)) onError?.(error);
@@ -175,7 +175,7 @@ function firstMoment(text: string): number {
   return 0;
 }
 
-async function play(
+async function replay(
   script: ReplayedLine[],
   dataDir: string,
   pace: number,

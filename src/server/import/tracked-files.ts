@@ -103,8 +103,8 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
         return;
       }
     }
-    const already = entries.get(file.path);
-    if (already) return notice(already, file);
+    const existing = entries.get(file.path);
+    if (existing) return notice(existing, file);
     const entry = newSessionFile(next_file_id++, file.path, file.format, file.kind);
     entries.set(file.path, entry);
     notice(entry, file);

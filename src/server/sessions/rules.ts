@@ -16,7 +16,7 @@ import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
 import { createWatchedTurns } from "./watched-turns.ts";
-import { TookTooLong, withinTime } from "./within-time.ts";
+import { DeadlineExceeded, withinTime } from "./within-time.ts";
 import { writeStore } from "./write-store.ts";
 
 const RULE_ERRORS = { readOnly: "Rules cannot be changed", failed: "The rule could not be stored" };
@@ -124,7 +124,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     try {
       return withinTime(MAX_MATCH_MS, () => evaluator.ofPart(recorded));
     } catch (error) {
-      if (!(error instanceof TookTooLong)) throw error;
+      if (!(error instanceof DeadlineExceeded)) throw error;
       const problem = `Its expression took longer than ${MAX_MATCH_MS} ms on one part. Use a simpler one, then switch it on.`;
       const stopped: Rule = { ...rule, is_on: false, problem };
       byId.set(rule.id, createEvaluator(stopped));

@@ -1,7 +1,7 @@
 import { createContext, Script } from "node:vm";
 
 /** Work that took too long and was stopped. */
-export class TookTooLong extends Error {
+export class DeadlineExceeded extends Error {
   constructor(milliseconds: number) {
     super(`It took longer than ${milliseconds} ms.`);
     this.name = "TookTooLong";
@@ -29,7 +29,7 @@ export function withinTime<Value>(milliseconds: number, work: () => Value): Valu
       error !== null &&
       "code" in error &&
       error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-    throw isTimeout ? new TookTooLong(milliseconds) : error;
+    throw isTimeout ? new DeadlineExceeded(milliseconds) : error;
   }
   if (done === undefined) throw new Error("The work has not run.");
   return done.value;

@@ -153,14 +153,14 @@ export function readPermissionMode(
   mode: string | undefined,
 ): Disposition {
   const { state } = file;
-  const again: Disposition = { kind: "hidden", rule: "bookkeeping: permission-mode" };
-  if (mode === undefined) return again;
+  const repeated: Disposition = { kind: "hidden", rule: "bookkeeping: permission-mode" };
+  if (mode === undefined) return repeated;
   const before = state.permissionMode;
   state.permissionMode = mode;
-  if (!session.begun) return again;
+  if (!session.begun) return repeated;
   const isChanged = before === undefined ? mode !== "default" : before !== mode;
   if (state.toldMode === mode || (!isChanged && (state.toldMode !== undefined || mode === "default")))
-    return again;
+    return repeated;
   const from = state.toldMode ?? (before === mode ? undefined : before);
   state.toldMode = mode;
   const title = from === undefined ? `Permission mode: ${mode}` : `Permission mode: ${from} → ${mode}`;

@@ -91,7 +91,7 @@ function readQueueOperation(file: OpenFile, line: Line): Disposition {
   if (asString(value.operation) === "enqueue") file.state.copies.asked(line.at, main.begun);
   const taken = main.queue.read(value, line);
   if (main.queue.isFull && main.begun) {
-    main.loseQueued(line, false);
+    main.dropQueued(line, false);
     return { kind: "shown" };
   }
   if (taken === undefined || !main.turnOpen) return { kind: "hidden", rule: "bookkeeping: queue-operation" };

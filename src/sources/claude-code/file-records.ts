@@ -93,7 +93,7 @@ export function closeFile(file: OpenFile, stopped = false): ReadRecord | undefin
     const status =
       session.turnFailed || !(hasYielded || stopped) ? "failed" : hasYielded ? "completed" : "interrupted";
     session.addTimerNote(line);
-    session.loseQueued(line, true);
+    session.dropQueued(line, true);
     leaveBackground(session, line);
     session.endStep(line);
     session.endTurn(line, status);

@@ -58,7 +58,7 @@ export class MessageStream {
     const event = asObject(line.value.event);
     const message = asObject(event?.message);
     if (event?.type === "message_start" && message !== undefined) {
-      this.goOn(session, line, asText(message.id));
+      this.continueMessage(session, line, asText(message.id));
       const model = asText(message.model);
       const stop = asString(message.stop_reason);
       const usage = usageOf(message);
@@ -69,7 +69,7 @@ export class MessageStream {
       };
       return false;
     }
-    this.goOn(session, line, asText(line.value.api_message_id) ?? this.id);
+    this.continueMessage(session, line, asText(line.value.api_message_id) ?? this.id);
     if (event?.type === "message_delta")
       this.stop_reason = asText(asObject(event.delta)?.stop_reason) ?? this.stop_reason;
     const index = asNumber(event?.index);
@@ -108,7 +108,7 @@ export class MessageStream {
   }
 
   /** Called when a message with another id starts. The remaining blocks of the previous one were cut off. */
-  private goOn(session: Session, line: Line, id: string | undefined): void {
+  private continueMessage(session: Session, line: Line, id: string | undefined): void {
     if (id === this.id) return;
     this.showCutOff(session, line);
     this.id = id;
@@ -133,10 +133,10 @@ export class MessageStream {
     const { type } = whole;
     if (type !== "text" && type !== "thinking") return;
     const text = asString(whole[type]) ?? "";
-    const alike = this.blocks.filter(({ kind }) => kind === type);
-    const repeated = alike.find((block) => text.startsWith(block.text) && (isSame || block.text !== ""));
+    const sameKind = this.blocks.filter(({ kind }) => kind === type);
+    const repeated = sameKind.find((block) => text.startsWith(block.text) && (isSame || block.text !== ""));
     // Lines follow the order of the blocks, so the first one matches even if its deltas differ.
-    const matching = repeated ?? (isSame ? alike[0] : undefined);
+    const matching = repeated ?? (isSame ? sameKind[0] : undefined);
     this.blocks = this.blocks.filter((block) => block !== matching);
     // The line then matches this block, wherever it is in its step.
     if (matching?.shown !== undefined)

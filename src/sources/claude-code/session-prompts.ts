@@ -51,7 +51,7 @@ function showPrompt(session: Session, line: Line, given: Part[], options: Prompt
   const wasQueued = session.queue.deliver(text);
   if (opens) showHeld(session, line);
   // The agent empties its queue before a person can type a prompt.
-  if (!wasQueued && opens && options.typed) session.loseQueued(line, false);
+  if (!wasQueued && opens && options.typed) session.dropQueued(line, false);
   if (opens && options.typed) rewind(session, line, text);
   const only = own.turn;
   if (isFirst && only !== undefined) {

@@ -27,7 +27,7 @@ export function showHeld(session: Session, line: Line): void {
 /** Prompts that waited in the agent's queue. */
 export function queueFunctions(
   session: Session,
-): Pick<SessionFunctions, "holdQueued" | "wasShown" | "loseQueued"> {
+): Pick<SessionFunctions, "holdQueued" | "wasShown" | "dropQueued"> {
   const { own } = session;
   return {
     holdQueued(line, prompt) {
@@ -43,7 +43,7 @@ export function queueFunctions(
       return times > 0;
     },
 
-    loseQueued(line, atEnd) {
+    dropQueued(line, atEnd) {
       showHeld(session, line);
       // A copied prompt may be older than the waiting prompts.
       for (const { text, place } of session.queue.takeUntil(atEnd ? Number.POSITIVE_INFINITY : line.at)) {

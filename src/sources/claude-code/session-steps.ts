@@ -15,7 +15,7 @@ export function stepFunctions(
   return {
     stepNamed(line, id, input) {
       const step = session.steps.get(id);
-      return step === undefined || isOfAnother(session, line, step, input) ? undefined : step;
+      return step === undefined || isOfOtherStep(session, line, step, input) ? undefined : step;
     },
 
     openStepOf: (line, id, model, input) => openStepOf(session, line, id, model, input),
@@ -122,7 +122,7 @@ function emitEnd(session: Session, line: Line, step: Step): void {
 }
 
 /** Whether a line belongs to another answer than the step with its id, as with providers that reuse one id. */
-function isOfAnother(session: Session, line: Line, step: Step, input: number): boolean {
+function isOfOtherStep(session: Session, line: Line, step: Step, input: number): boolean {
   const { own } = session;
   const { turn, compaction } = own;
   const isCopy = line.uuid !== undefined && line.key !== line.uuid;

@@ -256,7 +256,7 @@ export interface Session extends SessionState {
    * Shows queued prompts that never reached the model according to the file, because no other record contains them. `atEnd`:
    * inferred from the end of the file.
    */
-  loseQueued(line: Line, atEnd: boolean): void;
+  dropQueued(line: Line, atEnd: boolean): void;
   /** Whether the prompt is a copy: after a compaction, or under its own uuid when the session was resumed. */
   isReplayedPrompt(line: Line, text: string): boolean;
   /**

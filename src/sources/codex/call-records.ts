@@ -375,8 +375,8 @@ export class CallRecords {
     const starter = begun === undefined ? undefined : table.shown(begun);
     const same_id = table.get(id ?? "")?.same_id;
     // A run is recorded several times.
-    const isNamesake = same_id !== undefined && starter?.same_id === same_id;
-    const call = isNamesake ? starter : (this.calls.about(id ?? "", kindOf(item)) ?? starter);
+    const hasSameId = same_id !== undefined && starter?.same_id === same_id;
+    const call = hasSameId ? starter : (this.calls.about(id ?? "", kindOf(item)) ?? starter);
     const call_id = call?.id ?? begun;
     if (call_id === undefined) return hidden("sub-agent activity");
     if (call?.name === "spawn_agent") this.runs.link(call, thread, path, undefined);

@@ -206,7 +206,7 @@ export class CallTable {
   }
 
   /** Calls of the same answer with the same model id, oldest first. */
-  private alike({ same_id }: Call): Call[] {
+  private withSameId({ same_id }: Call): Call[] {
     return this.state.calls.filter((each) => each.same_id === same_id);
   }
 
@@ -214,14 +214,14 @@ export class CallTable {
   ofItem(model_id: string, item_id: string): Call | undefined {
     const newest = this.newest.get(model_id);
     if (newest?.same_id === undefined) return undefined;
-    return this.alike(newest).findLast((call) => call.item_id === item_id);
+    return this.withSameId(newest).findLast((call) => call.item_id === item_id);
   }
 
   /** The call of an output with this id. Among several calls of one answer: the oldest that waits. */
   answered(model_id: string): Call | undefined {
     const newest = this.newest.get(model_id);
     if (newest?.same_id === undefined) return newest;
-    return this.alike(newest).find(({ output }) => output === undefined) ?? newest;
+    return this.withSameId(newest).find(({ output }) => output === undefined) ?? newest;
   }
 
   /**
@@ -231,13 +231,13 @@ export class CallTable {
   about(model_id: string, kind: string, traits: readonly (string | undefined)[]): Call | undefined {
     const newest = this.newest.get(model_id);
     if (newest?.same_id === undefined) return newest;
-    const alike = this.alike(newest);
+    const candidates = this.withSameId(newest);
     const matching = traits
       .map((trait) =>
-        trait === undefined ? [] : alike.filter((call) => this.traitsOf(call).includes(trait)),
+        trait === undefined ? [] : candidates.filter((call) => this.traitsOf(call).includes(trait)),
       )
       .find(({ length }) => length > 0);
-    const calls = matching ?? alike;
+    const calls = matching ?? candidates;
     return calls.find(({ told }) => told?.includes(kind) !== true) ?? calls.at(-1);
   }
 

@@ -219,13 +219,13 @@ function addLog(logs: Log[], log: Log): void {
 }
 
 function addTo(map: Map<string, ShownOutput[]>, key: string, output: ShownOutput): void {
-  const alike = map.get(key);
-  if (alike === undefined) map.set(key, [output]);
-  else alike.push(output);
+  const outputs = map.get(key);
+  if (outputs === undefined) map.set(key, [output]);
+  else outputs.push(output);
 }
 
 function dropFirst(map: Map<string, ShownOutput[]>, key: string): void {
-  const alike = map.get(key);
-  alike?.shift();
-  if (alike?.length === 0) map.delete(key);
+  const outputs = map.get(key);
+  outputs?.shift();
+  if (outputs?.length === 0) map.delete(key);
 }

@@ -18,8 +18,8 @@ export function readPatch(text: string): FileDiff[] {
     if (line.startsWith("*** End Patch")) break;
     const header = FILE_HEADER.exec(line);
     if (header) {
-      const [, verb, path = ""] = header;
-      const change = verb === "Add" ? "create" : verb === "Delete" ? "delete" : "update";
+      const [, operation, path = ""] = header;
+      const change = operation === "Add" ? "create" : operation === "Delete" ? "delete" : "update";
       file = { path: path.trim(), change, additions: 0, deletions: 0, hunks: [] };
       hunk = undefined;
       files.push(file);

@@ -84,7 +84,7 @@ export function createLineReader(
   }
 
   /** The part of a line after its leading NUL bytes, which are returned once something follows. */
-  function behindNul(bytes: Uint8Array, out: LineRecord[]): Uint8Array {
+  function skipLeadingNul(bytes: Uint8Array, out: LineRecord[]): Uint8Array {
     if (pendingLength > 0 || (nuls === 0 && bytes[0] !== NUL)) return bytes;
     const end = skipNul(bytes, 0, bytes.length);
     nuls += end;
@@ -116,7 +116,7 @@ export function createLineReader(
       for (;;) {
         const newline = chunk.indexOf(NEWLINE, from);
         if (newline === -1) break;
-        const rest = behindNul(chunk.subarray(from, newline), out);
+        const rest = skipLeadingNul(chunk.subarray(from, newline), out);
         emitNul(out);
         if (pendingLength > 0) {
           append(rest);
@@ -131,7 +131,7 @@ export function createLineReader(
         }
         from = newline + 1;
       }
-      const rest = behindNul(chunk.subarray(from), out);
+      const rest = skipLeadingNul(chunk.subarray(from), out);
       if (rest.length > 0) append(rest);
       return out;
     },

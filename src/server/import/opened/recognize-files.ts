@@ -73,7 +73,7 @@ function takeStores(
 ): Set<string> {
   const taken = new Set<string>();
   const with_stores = formats.filter(({ snapshots }) => snapshots !== undefined);
-  for (const { path, named } of storesAmong(given, with_stores)) {
+  for (const { path, named } of storeCandidates(given, with_stores)) {
     const own = given.has(path) ? [path] : [...given.keys()].filter((file) => file.startsWith(`${path}/`));
     if (own.some((file) => taken.has(file))) continue;
     const size = own.reduce((sum, file) => sum + (given.get(file)?.bytes.length ?? 0), 0);
@@ -105,7 +105,7 @@ function takeStores(
 }
 
 /** Possible locations of stores: opened folders and those that a format names, then single documents. */
-function* storesAmong(
+function* storeCandidates(
   given: ReadonlyMap<string, GivenFile>,
   formats: readonly Format[],
 ): Generator<{ path: string; named: Format[] }> {
