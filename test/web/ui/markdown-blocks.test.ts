@@ -215,7 +215,8 @@ describe("a text that grows", () => {
         stream.read(grown, false);
       }
     });
-    expect(growing / atOnce).toBeLessThan(4);
+    // If each of the 700 states were retained, it would be hundreds.
+    expect(growing / atOnce).toBeLessThan(10);
   });
 
   it("equals a parse of the whole text with long lists and tables", () => {
