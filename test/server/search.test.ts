@@ -7,6 +7,8 @@ import type { RuleCondition } from "../../src/model/rules/rule.ts";
 import type { RuleTrialReply } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { createPartIndexing } from "../../src/server/import/part-indexing.ts";
+import { newSessionFile } from "../../src/server/import/session-file.ts";
 import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
 import { createSearch, type Search } from "../../src/server/index/search-service.ts";
 import { createSearchThread } from "../../src/server/index/search-thread.ts";
@@ -212,4 +214,25 @@ it("reports an invalid query", async () => {
   await expect(found("/[/")).rejects.toThrow("is not a regular expression");
   await expect(found("kind:thoughts x")).rejects.toThrow("Use one of prompt, thought");
   await expect(found("has:notes x")).rejects.toThrow("Use note");
+});
+
+it("counts a file that was not read yet as not indexed", async () => {
+  const state = await openIndexState(join(folder, "waiting.db"), true);
+  const [format] = formats;
+  if (!format) throw new Error("There is no format.");
+  const unread = newSessionFile(1, join(folder, "unread.jsonl"), format, "session");
+  const indexing = createPartIndexing({
+    state,
+    indexer: undefined,
+    isClosed: () => false,
+    isOff: () => false,
+    now: Date.now,
+    close: 0,
+    files: () => [unread],
+    rowsOf: () => [],
+  });
+  expect(indexing.waiting).toBe(1);
+  unread.gone = true;
+  expect(indexing.waiting).toBe(0);
+  state.close();
 });

@@ -113,9 +113,13 @@ export function createPartIndexing(options: {
       }
     },
     get waiting() {
+      if (!state?.writable) return 0;
       let count = 0;
-      for (const entry of options.files())
-        if (!entry.gone && !options.isOff(entry) && !isIndexed(entry)) count += 1;
+      for (const entry of options.files()) {
+        // A file without an identity was not read yet.
+        const is_waiting = !entry.identity || !isIndexed(entry);
+        if (is_waiting && !entry.gone && !options.isOff(entry)) count += 1;
+      }
       return count;
     },
   };
