@@ -208,15 +208,16 @@ describe("a text that grows", () => {
       });
     const text = lines(1_000, (n) => `Paragraph ${n} with some words in it.\n`);
     const atOnce = held((stream) => stream.read(text, false));
-    const growing = held((stream) => {
+    const readGrowing = (stream: ReturnType<typeof createMarkdownStream>): void => {
       // Concatenated like a streamed text: a slice of such a string retains all of it.
       for (let end = 50, grown = ""; end < text.length; end += 50) {
         grown += text.slice(end - 50, end);
         stream.read(grown, false);
       }
-    });
-    // If each of the 700 states were retained, it would be hundreds.
-    expect(growing / atOnce).toBeLessThan(10);
+    };
+    // Other work of the process may add to a measurement, so the lowest counts.
+    const growing = Math.min(...[1, 2, 3].map(() => held(readGrowing)));
+    expect(growing / atOnce).toBeLessThan(4);
   });
 
   it("equals a parse of the whole text with long lists and tables", () => {
