@@ -19,7 +19,7 @@ const AT_ONCE = 2;
 /** A last chunk shorter than this is rewritten together with the bytes that follow it. */
 const SHORT = 64 * 1024;
 /** Buffers up to this size are left to garbage collection, in bytes. */
-const LEAST_RELEASED = 64 * 1024;
+const MIN_RELEASED = 64 * 1024;
 /** Maximum number of pending bytes. Further bytes are read again later from the agents' files. */
 const MAX_PENDING = 16 * 1024 * 1024;
 
@@ -128,7 +128,7 @@ export function createPendingChunks(
  * buffers may be shared.
  */
 function release(buffer: ArrayBufferLike): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength > LEAST_RELEASED && !buffer.detached)
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > MIN_RELEASED && !buffer.detached)
     buffer.transfer(0);
 }
 

@@ -10,7 +10,7 @@ import { fileStamp } from "../index/index-state.ts";
 import type { IndexWriter } from "../index/index-writer.ts";
 import { createFrameBuffer } from "../sessions/frame-buffer.ts";
 import type { FromIndexWorker, IndexJob } from "./index-threads.ts";
-import { findResumption, type IndexResumption, turnsOf } from "./large-files/index-resumption.ts";
+import { findResumption, type IndexResumption } from "./large-files/index-resumption.ts";
 import { createSegmentFinder } from "./large-files/segment-finder.ts";
 import { HUGE_FILE_BYTES } from "./large-files/segments.ts";
 import { createReading, type Reading } from "./reading.ts";
@@ -125,7 +125,7 @@ function createRowCollector(
   const pieces = new Map<string, Transcript>(resumed?.transcripts);
   /** The turns that `transcriptsNow` described last, and those at the start of the last segment, by session. */
   let described = new Map<string, Sequence<Turn>>();
-  let begun = turnsOf(pieces);
+  let begun = new Map([...pieces].map(([id, { turns }]) => [id, turns]));
   /** Rows of the segments that were read, until they are written. */
   let updates: SourceUpdate[] = [];
 

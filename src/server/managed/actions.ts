@@ -62,7 +62,8 @@ export function createActions({
       await stored(session_id);
     },
     async send(id, prompt, when) {
-      checkImages(agents.find(check(id).config.agent), prompt);
+      const { config } = check(id);
+      checkImages(agents.find(config.agent), prompt);
       (await hostFor(id)).send(prompt, when);
       await stored(id);
     },

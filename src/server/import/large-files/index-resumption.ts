@@ -1,5 +1,3 @@
-import type { Sequence } from "../../../model/transcript/sequence.ts";
-import type { Turn } from "../../../model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../../model/uuid.ts";
 import { READERS_VERSION } from "../../index/index-state.ts";
@@ -45,7 +43,3 @@ export async function findResumption({ path, size, parts }: IndexJob): Promise<I
     return { segment: last.segment, window, transcripts };
   });
 }
-
-/** The turns of each transcript. */
-export const turnsOf = (transcripts: ReadonlyMap<string, Transcript>): Map<string, Sequence<Turn>> =>
-  new Map([...transcripts].map(([id, { turns }]) => [id, turns]));

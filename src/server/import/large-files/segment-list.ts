@@ -11,8 +11,8 @@ import type { SessionFile } from "../session-file.ts";
 import {
   HUGE_FILE_BYTES,
   isLineStart,
-  LEAST_TAIL_BYTES,
   lineStart,
+  MIN_TAIL_BYTES,
   SEGMENT_BYTES,
   sizeText,
 } from "./segments.ts";
@@ -60,7 +60,7 @@ export function createSegmentList(index: SegmentIndex | undefined): SegmentList 
     checkpointOf,
     async tailOf(entry, { read, size }) {
       const segments = await of(entry);
-      const last = segments.findLastIndex(({ byte }) => size - byte >= LEAST_TAIL_BYTES);
+      const last = segments.findLastIndex(({ byte }) => size - byte >= MIN_TAIL_BYTES);
       const segment = segments[last];
       const checkpoint = segment && (await checkpointOf(entry, segment));
       // The file's content may have been replaced after it was indexed.

@@ -8,7 +8,7 @@ import { isCompressed } from "../../files/follow.ts";
  */
 export const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** The end of an indexed file that is kept in memory begins at the last segment that has at least this many bytes after its start. */
-export const LEAST_TAIL_BYTES = 2 * 1024 * 1024;
+export const MIN_TAIL_BYTES = 2 * 1024 * 1024;
 /** Larger files are read in segments. Of a compressed file, no more text than this is read. */
 export const HUGE_FILE_BYTES = 6 * SEGMENT_BYTES;
 
