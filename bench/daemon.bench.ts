@@ -516,7 +516,7 @@ async function placesOf(daemon: Daemon, id: string) {
   const found = performance.now();
   return {
     parts: page.part_count,
-    turns: page.turns.length,
+    turns: page.turns.id.length,
     beginning_ms: round(beginning - began),
     middle_by_link_ms: round(found - followed),
   };

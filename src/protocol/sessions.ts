@@ -3,8 +3,9 @@ import { usage } from "../model/messages/message.ts";
 import { todoItem } from "../model/parts/ui-extra.ts";
 import { optional, record, uuid } from "../model/record.ts";
 import { sessionSummary } from "../model/session.ts";
-import { source, transcriptPart, turn } from "../model/transcript/transcript.ts";
+import { source, transcriptPart } from "../model/transcript/transcript.ts";
 import { openState } from "../model/transcript/transcript-start.ts";
+import { turnTable } from "../model/transcript/turn-table.ts";
 
 /** Maximum number of parts in a page of `/api/sessions/:id/parts`, and in the end of a session that a snapshot contains. */
 export const PAGE_SIZE = 200;
@@ -27,7 +28,7 @@ export type PlacedPart = z.infer<typeof placedPart>;
  */
 export const sessionPage = record({
   session: sessionSummary,
-  turns: z.array(turn),
+  turns: turnTable,
   part_count: z.number(),
   parts: z.array(placedPart),
   /** Calls that have no result yet: their ids and positions. */

@@ -12,6 +12,7 @@ import {
   unpairedOf,
 } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../src/model/transcript/turn-table.ts";
 import { partId, uuidFrom } from "../../src/model/uuid.ts";
 import * as frames from "./frames.ts";
 import { begin, end, prompt, SESSION, say } from "./frames.ts";
@@ -411,7 +412,7 @@ describe("a part", () => {
     // A client that has not loaded the part with the id gives the same id.
     const client = restoreTranscript({
       session_id: SESSION,
-      turns: whole.turns.slice().filter((turn) => turn !== undefined),
+      turns: tableOfTurns(whole.turns),
       part_count: whole.parts.length,
       parts: [],
       ...unpairedOf(whole),
@@ -461,7 +462,7 @@ describe("a client with unloaded parts", () => {
     const whole = fold(prompt("Go"), begin(1), say("a"), call("x"), end(1));
     const page = {
       session_id: SESSION,
-      turns: whole.turns.slice().filter((turn) => turn !== undefined),
+      turns: tableOfTurns(whole.turns),
       part_count: whole.parts.length,
       parts: [],
       ...unpairedOf(whole),
@@ -493,7 +494,7 @@ describe("a client with unloaded parts", () => {
     const part = transcript.parts.at(1);
     const client = restoreTranscript({
       session_id: SESSION,
-      turns: transcript.turns.slice().filter((turn) => turn !== undefined),
+      turns: tableOfTurns(transcript.turns),
       part_count: 2,
       parts: part === undefined ? [] : [{ index: 1, part }],
       ...unpairedOf(transcript),

@@ -13,6 +13,7 @@ import {
 } from "../../src/model/transcript/accumulate.ts";
 import type { TranscriptPart, Turn } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../src/model/transcript/turn-table.ts";
 import { partId } from "../../src/model/uuid.ts";
 import {
   begin,
@@ -1549,7 +1550,7 @@ describe("a client with part of the transcript", () => {
   };
   const pageOf = (transcript: Transcript, from = transcript.parts.length) => ({
     session_id: SESSION,
-    turns: turns(transcript),
+    turns: tableOfTurns(transcript.turns),
     part_count: transcript.parts.length,
     parts: transcript.parts
       .slice(from)

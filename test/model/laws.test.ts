@@ -22,6 +22,7 @@ import {
   withoutParts,
 } from "../../src/model/transcript/transcript-start.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../src/model/transcript/turn-table.ts";
 import { anyCharacter } from "../any-character.ts";
 import { times } from "../long.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
@@ -54,7 +55,7 @@ function pageOf(transcript: Transcript, from: number, to = transcript.parts.leng
   });
   return {
     session_id: transcript.session_id,
-    turns: transcript.turns.slice().filter((turn) => turn !== undefined),
+    turns: tableOfTurns(transcript.turns),
     part_count: transcript.parts.length,
     parts,
     ...unpairedOf(transcript),

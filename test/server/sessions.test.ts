@@ -20,6 +20,7 @@ import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { accumulate, restoreTranscript } from "../../src/model/transcript/accumulate.ts";
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../src/model/transcript/turn-table.ts";
 import { uuidFrom } from "../../src/model/uuid.ts";
 import type { ChannelFrame } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
@@ -480,7 +481,7 @@ describe("an open session", () => {
     const session = await opened(sessions, "one");
     let client = restoreTranscript({
       session_id: session.id,
-      turns: [...session.transcript.turns].flatMap((turn) => turn ?? []),
+      turns: tableOfTurns(session.transcript.turns),
       part_count: session.transcript.parts.length,
       parts: [],
       open_calls: [],

@@ -36,8 +36,9 @@ import { growProgress, linkRun, putCall, putMetadata, putResult } from "./fold/t
 import { findPositions, type Positions } from "./positions.ts";
 import { sequenceOf, sparseSequence } from "./sequence.ts";
 import { abort, isFinished } from "./tool-state.ts";
-import type { TranscriptPart, Turn, TurnStatus } from "./transcript.ts";
+import type { TranscriptPart, TurnStatus } from "./transcript.ts";
 import type { Open, Transcript } from "./transcript-state.ts";
+import { type TurnTable, turnsOfTable } from "./turn-table.ts";
 
 /** Frames that do not change a transcript, with the reason. All other types are handled by `accumulate`. */
 export const SKIPPED = {
@@ -49,7 +50,7 @@ export const SKIPPED = {
 /** A page of a session as clients receive it: see `sessionPage` in the protocol. */
 export interface TranscriptPage {
   readonly session_id: string;
-  readonly turns: readonly Turn[];
+  readonly turns: TurnTable;
   readonly part_count: number;
   readonly parts: readonly PlacedPart[];
   readonly open_calls: readonly (readonly [string, number])[];
@@ -68,7 +69,7 @@ export interface PlacedPart {
 export function restoreTranscript(page: TranscriptPage): Transcript {
   const restored: Transcript = {
     session_id: page.session_id,
-    turns: sequenceOf(page.turns),
+    turns: sequenceOf(turnsOfTable(page.turns, page.session_id)),
     parts: sparseSequence(page.part_count),
     open: page.open,
     unloaded: page.part_count,

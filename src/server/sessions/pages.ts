@@ -1,6 +1,7 @@
 import type { SessionSummary } from "../../model/session.ts";
 import { unpairedOf } from "../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../model/transcript/turn-table.ts";
 import { truncatePart } from "../../model/truncate/truncate.ts";
 import { jsonLength } from "../../model/truncate/truncator.ts";
 import { PAGE_SIZE, type PlacedPart, type SessionPage } from "../../protocol.ts";
@@ -54,7 +55,7 @@ export function sessionPage(session: SessionSummary, transcript: Transcript): Se
   }
   const page: SessionPage = {
     session,
-    turns: [...transcript.turns].filter((turn) => turn !== undefined),
+    turns: tableOfTurns(transcript.turns),
     part_count: transcript.parts.length,
     parts: withResults(transcript, tail.reverse(), from, transcript.parts.length),
     ...unpairedOf(transcript),

@@ -4,7 +4,8 @@ import * as z from "zod";
 import type { Usage } from "../../model/messages/message.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
-import { transcriptStart } from "../../model/transcript/transcript-start.ts";
+import { type TranscriptStart, transcriptStart } from "../../model/transcript/transcript-start.ts";
+import { tableOfTurns, turnsOfTable, turnTable } from "../../model/transcript/turn-table.ts";
 import type { Checkpoint } from "../../sources/contract.ts";
 import { StoreError } from "../contract.ts";
 import { asStoreError } from "../sqlite/database.ts";
@@ -56,17 +57,30 @@ export function unpack(block: Uint8Array): string[] {
   return texts.map(String);
 }
 
+/** The start of a transcript as it is stored. */
+const storedStart = transcriptStart.extend({ turns: turnTable });
+
+/** Serializes and compresses the starts of transcripts. */
+export const packStarts = (starts: readonly TranscriptStart[]): Uint8Array =>
+  packText(JSON.stringify(starts.map((start) => ({ ...start, turns: tableOfTurns(start.turns) }))));
+
+export const packText = (text: string): Uint8Array => zstdCompressSync(text, COMPRESSION);
+const unpackText = (bytes: Uint8Array): string => zstdDecompressSync(bytes).toString("utf8");
+
 /** Parses a row of `segment`, without the checkpoint. */
 export function segmentOf(row: Record<string, SQLOutputValue>): Omit<SegmentStart, "checkpoint"> {
   const { transcripts } = row;
   if (!(transcripts instanceof Uint8Array)) throw invalidSegment();
-  const starts = z.array(transcriptStart).safeParse(JSON.parse(unpack(transcripts)[0] ?? ""));
+  const starts = z.array(storedStart).safeParse(JSON.parse(unpackText(transcripts)));
   if (!starts.success) throw invalidSegment();
   return {
     segment: Number(row.segment),
     byte: Number(row.byte),
     version: Number(row.version),
-    transcripts: starts.data,
+    transcripts: starts.data.map(({ turns, ...start }) => ({
+      ...start,
+      turns: turnsOfTable(turns, start.session_id),
+    })),
   };
 }
 
@@ -74,7 +88,7 @@ export function segmentOf(row: Record<string, SQLOutputValue>): Omit<SegmentStar
 export function checkpointOf(row: Record<string, SQLOutputValue>): Checkpoint {
   const { agent, state } = row;
   if (typeof agent !== "string" || !(state instanceof Uint8Array)) throw invalidSegment();
-  return { agent, byte: Number(row.checkpoint_byte), state: unpack(state)[0] ?? "" };
+  return { agent, byte: Number(row.checkpoint_byte), state: unpackText(state) };
 }
 
 const invalidSegment = (): StoreError => new StoreError("broken", "the start of a segment is invalid");

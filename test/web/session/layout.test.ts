@@ -5,6 +5,7 @@ import { filterParts, isShownBy } from "../../../src/model/parts/part-filter.ts"
 import { isError } from "../../../src/model/parts/part-kinds.ts";
 import { accumulate, fillParts, restoreTranscript } from "../../../src/model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns } from "../../../src/model/transcript/turn-table.ts";
 import {
   createLayout,
   type Layout,
@@ -176,7 +177,7 @@ describe("a session of 400 calls with only its tail loaded", () => {
       .flatMap((part, at) => (part === undefined ? [] : [{ index: from + at, part }]));
   const page = {
     session_id: SESSION,
-    turns: whole.turns.slice().filter((turn) => turn !== undefined),
+    turns: tableOfTurns(whole.turns),
     part_count: whole.parts.length,
     parts: placed(300, whole.parts.length),
     open_calls: [],
@@ -236,10 +237,9 @@ describe("a session of 400 calls with only its tail loaded", () => {
     const parts = transcript.parts
       .slice(0, transcript.parts.length)
       .flatMap((part, index) => (part === undefined ? [] : [{ index, part }]));
-    const turns = transcript.turns.slice().filter((turn) => turn !== undefined);
     let partly = restoreTranscript({
       session_id: SESSION,
-      turns,
+      turns: tableOfTurns(transcript.turns),
       part_count: parts.length,
       parts: [],
       open_calls: [],

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
+import { tableOfTurns, turnsOfTable, turnTable } from "../../src/model/transcript/turn-table.ts";
+import { uuidOf } from "../uuid-of.ts";
+import { anyFrames } from "./generate.ts";
+
+const turnsOf = (frames: readonly Frame[]) =>
+  frames.reduce(accumulate, emptyTranscript(uuidOf("one"))).turns.slice();
+
+describe("a table of turns", () => {
+  it("gives the same turns after it was sent, under the id of the session", () => {
+    fc.assert(
+      fc.property(anyFrames(), (frames) => {
+        const turns = turnsOf(frames);
+        const sent = turnTable.parse(JSON.parse(JSON.stringify(tableOfTurns(turns))));
+        const id = uuidOf("another");
+        expect(turnsOfTable(sent, id)).toEqual(turns.map((turn) => ({ ...turn, session_id: id })));
+      }),
+    );
+  });
+
+  it("is refused if a column is too short", () => {
+    const counts = { first_part: 0, part_count: 0, steps: 0, tool_calls: 0, errors: 0 };
+    const table = tableOfTurns([
+      { id: uuidOf("turn"), session_id: uuidOf("one"), index: 0, status: "completed", ...counts },
+    ]);
+    expect(() => turnsOfTable({ ...table, status: [] }, uuidOf("one"))).toThrow(RangeError);
+  });
+});
