@@ -389,6 +389,10 @@ describe("the built-in scripts", () => {
     }
   });
 
+  it.each([...scripts])("are valid: %s", (name, script) => {
+    expect(validateScript(name, script)).toEqual(script);
+  });
+
   it("refer only to built-in scripts", () => {
     const named = [...scripts.values()].flatMap((script) => [
       ...JSON.stringify(script).matchAll(/\[\[script:([^\]\s]+)\]\]/g),
