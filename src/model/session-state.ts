@@ -1,5 +1,5 @@
 import { hasNoEnd, isUnread, isWaiting, type SessionSummary } from "./session.ts";
-import type { TurnStatus } from "./transcript/transcript.ts";
+import type { Turn } from "./transcript/transcript.ts";
 
 /**
  * The states of a session, the most urgent first. A session is in exactly one of them.
@@ -42,12 +42,15 @@ export function sessionState(row: SessionSummary, waitsBelow = false): SessionSt
 }
 
 /** The state of one turn. `isWaiting`: its session waits for a person. */
-export function turnState(status: TurnStatus, isWaiting = false): SessionState {
+export function turnState(
+  { status, no_end }: Pick<Turn, "status" | "no_end">,
+  isWaiting = false,
+): SessionState {
   switch (status) {
     case "running":
       return isWaiting ? "waiting" : "working";
     case "failed":
-      return "failed";
+      return no_end === true ? "unknown" : "failed";
     case "interrupted":
       return "stopped";
     case "completed":

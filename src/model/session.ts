@@ -167,6 +167,8 @@ export const sessionSummary = record({
   activity: optional(z.string()),
   /** The last turn has nothing but notes, and its prompt may follow them. Only while running; used by the daemon. */
   only_notes: optional(z.boolean()),
+  /** The last turn's last record is an error. Only while running; used by the daemon. */
+  ends_in_error: optional(z.boolean()),
   started_at: optional(milliseconds),
   last_activity_at: milliseconds,
   turns: z.number(),

@@ -1192,6 +1192,17 @@ describe("a turn's life", () => {
     expect(ending(marker("note"), marker("error", 8))).toBe("failed");
     expect(ending(say("x"), { type: "unknown", part_id: id(4, 9), raw: 1 })).toBe("completed");
     expect(ending(prompt("a"), say("x"), turnEnd, { type: "turn.start", turn_id: id(5, 2) })).toBe("failed");
+    const hasNoEnd = (...bare: Bare[]) =>
+      turns(finalizeTranscript(fold(...bare), 9_000)).at(-1)?.no_end === true;
+    expect(hasNoEnd(prompt("a"), begin(), call("x"))).toBe(true);
+    expect(hasNoEnd(prompt("a"), turnEnd, { type: "turn.start", turn_id: id(5, 2) }, begin(2))).toBe(true);
+    expect(hasNoEnd(prompt("a"), begin(), say("x"))).toBe(false);
+    expect(hasNoEnd(prompt("a"), begin(), call("x"), marker("error", 8))).toBe(false);
+    const inferred = { type: "turn.end", status: "failed", inferred: true } as const;
+    expect(turns(fold(prompt("a"), inferred)).at(-1)).toHaveProperty("no_end", true);
+    expect(turns(fold(prompt("a"), { ...inferred, inferred: false })).at(-1)).not.toHaveProperty("no_end");
+    for (const later of [begin(), { type: "turn.end", status: "failed" } as const])
+      expect(turns(fold(prompt("a"), inferred, later)).at(-1)).not.toHaveProperty("no_end");
     const stopped = (...bare: Bare[]) =>
       turns(finalizeTranscript(fold(...bare), 9_000, { stopped: true })).at(-1)?.status;
     expect(stopped(prompt("a"))).toBe("interrupted");

@@ -253,6 +253,7 @@ it("a turn is headed by its number and status", () => {
   expect(turnHead(turnOf([], { index: 4 }))).toBe("── turn 5 [OK]");
   expect(turnHead(turnOf([], { status: "running" }))).toBe("── turn 1 [RUNNING]");
   expect(turnHead(turnOf([], { status: "failed" }))).toBe("── turn 1 [FAILED]");
+  expect(turnHead(turnOf([], { status: "failed", no_end: true }))).toBe("── turn 1 [NO END]");
   expect(turnHead(turnOf([], { status: "interrupted", retracted: "undone" }))).toBe(
     "── turn 1 stopped [withdrawn: undone]",
   );

@@ -18,6 +18,7 @@ import { zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
+import { sessionState, turnState } from "../../src/model/session-state.ts";
 import { accumulate, restoreTranscript } from "../../src/model/transcript/accumulate.ts";
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { tableOfTurns } from "../../src/model/transcript/turn-table.ts";
@@ -1232,6 +1233,32 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))).toMatchObject(expected));
     const { transcript } = await opened(sessions, "one");
     expect(transcript.turns.at(0)?.status).toBe(expected.status);
+  });
+
+  it.each([
+    ["has no end if its record stops", [call("one", "c")], "unknown"],
+    [
+      "has failed if its record stops after an error",
+      [
+        frame({
+          type: "error",
+          session_id: sessionId("one"),
+          at: AT,
+          message: "Overloaded",
+          can_retry: true,
+        }),
+      ],
+      "failed",
+    ],
+  ] as const)("%s, as its last turn has", async (_, records, expected) => {
+    write(path("one.jsonl"), prompt("one", "Go"), ...records);
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const sessions = start();
+    const [row] = await listed(sessions, "one");
+    expect(row && sessionState(row)).toBe(expected);
+    const turn = (await opened(sessions, "one")).transcript.turns.at(0);
+    expect(turn && turnState(turn)).toBe(expected);
   });
 
   it("is completed if the last turn has nothing but notes", async () => {

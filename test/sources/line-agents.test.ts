@@ -98,7 +98,7 @@ const files: {
     format: kimi,
     reader: kimiReader as RecordReader<never>,
     path: `${KIMI}/agent-0/wire.jsonl`,
-    order: "U x",
+    order: "[context] U x",
     statuses: "completed",
   },
   {
@@ -387,6 +387,12 @@ describe("facts in records other than their text", () => {
     expect(transcript?.usage).toEqual({ input: 410, output: 55, cache_read: 200, cache_write: 0 });
     const [other] = partsOf(iflow, "iflow/session-9d8c7b6a-5f4e-4d3c-8b2a-190817263544.jsonl").transcripts;
     expect(other?.usage).toEqual({ input: 90, output: 9 });
+  });
+
+  it("titles a sub-agent of Kimi with its task, without the context before it", () => {
+    const [transcript] = partsOf(kimi, `${KIMI}/agent-0/wire.jsonl`).transcripts;
+    expect(transcript?.turns.at(0)?.title).toBe("Look around");
+    expect(transcript?.parts.at(0)).toMatchObject({ type: "marker", title: "Context from Kimi" });
   });
 
   it("reads title, folder and model from the side file", () => {

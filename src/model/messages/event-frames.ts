@@ -244,11 +244,12 @@ function emitRun(event: EventOf<"sub_agent_spawn">, common: Common, emit: Emit):
 }
 
 function emitTurnEnd(event: EventOf<"turn_end">, common: Common, emit: Emit): void {
-  const { turn_id, status } = event;
+  const { turn_id, status, inferred } = event;
   emit({
     ...common,
     type: "turn.end",
     ...(turn_id === undefined ? {} : { turn_id }),
     ...(status === undefined ? {} : { status }),
+    ...(inferred === undefined ? {} : { inferred }),
   });
 }

@@ -250,6 +250,7 @@ function turnEndEvent(frame: FrameOf<"turn.end">): HistoryEvent {
     at: frame.at,
     ...(frame.turn_id === undefined ? {} : { turn_id: frame.turn_id }),
     ...(frame.status === undefined ? {} : { status: frame.status }),
+    ...(frame.inferred === undefined ? {} : { inferred: frame.inferred }),
   };
 }
 

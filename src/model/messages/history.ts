@@ -74,6 +74,7 @@ const otherEvent = z.discriminatedUnion("type", [
     type: z.literal("turn_end"),
     turn_id: optional(uuid),
     status: optional(turnStatus),
+    inferred: optional(z.boolean()),
   }),
   record({ ...common, type: z.literal("request"), request }),
   record({

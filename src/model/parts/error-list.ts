@@ -30,6 +30,8 @@ export interface SessionError {
   reason?: string;
   exit_code?: number;
   cut_off?: true;
+  /** For `ending`: the record of the turn has no end, see `Turn`. */
+  no_end?: true;
 }
 
 /** The errors of a session in order. `more`: the number of errors that are left out. */
@@ -54,7 +56,13 @@ export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">):
       const result = part.type === "tool_call" ? resultOf(parts, part) : undefined;
       const about = { index, part_id: part.id, turn: turn.index + 1, ...placeOf(part) };
       const cut_off = index === ending && !isError(part);
-      errors.push({ ...about, ...describe(part, result, index === ending), ...(cut_off && { cut_off }) });
+      const noEnd = index === ending && turn.no_end === true ? ({ no_end: true } as const) : undefined;
+      errors.push({
+        ...about,
+        ...describe(part, result, index === ending),
+        ...(cut_off && { cut_off }),
+        ...noEnd,
+      });
     }
   }
   return { errors, more: count - errors.length };

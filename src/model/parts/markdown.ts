@@ -6,7 +6,7 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 import { textOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
 import { labelOf } from "./part-kinds.ts";
-import { callBadge, TURN_BADGES } from "./plain-text.ts";
+import { callBadge, turnBadge } from "./plain-text.ts";
 import { searchText } from "./search-text.ts";
 
 /**
@@ -61,7 +61,7 @@ function noteBlock({ text, part, created_at }: Note): string {
 function turnHeading(turn: Turn): string {
   const title = turn.title === undefined ? "" : `: ${oneLine(turn.title)}`;
   const note = turn.retracted === undefined ? "" : ` (withdrawn: ${oneLine(turn.retracted)})`;
-  return `## Turn ${turn.index + 1}${title} ${TURN_BADGES[turn.status]}${note}`;
+  return `## Turn ${turn.index + 1}${title} ${turnBadge(turn)}${note}`;
 }
 
 const withdrawn = ({ retracted }: TranscriptPart) =>

@@ -140,7 +140,7 @@ function commandOf(json: string): { command: string; rest: string } {
 /** The heading of a turn. */
 export function turnHead(turn: Turn): string {
   const withdrawn = turn.retracted === undefined ? "" : ` [withdrawn: ${turn.retracted}]`;
-  return `── turn ${turn.index + 1} ${TURN_BADGES[turn.status]}${withdrawn}`;
+  return `── turn ${turn.index + 1} ${turnBadge(turn)}${withdrawn}`;
 }
 
 /** The output of a tool, indented, with its media at the end. */
@@ -168,13 +168,16 @@ export function indent(text: string, by: string): string {
   return text === "" ? "" : text.replace(/^/gm, by);
 }
 
-/** The status of a turn as a word in brackets. */
-export const TURN_BADGES: Readonly<Record<Turn["status"], string>> = {
+const TURN_BADGES: Readonly<Record<Turn["status"], string>> = {
   running: "[RUNNING]",
   completed: "[OK]",
   failed: "[FAILED]",
   interrupted: "stopped",
 };
+
+/** The status of a turn as a word in brackets. */
+export const turnBadge = ({ status, no_end }: Turn): string =>
+  no_end === true ? "[NO END]" : TURN_BADGES[status];
 
 type CallStatus = TranscriptPartOf<"tool_call">["state"]["status"];
 

@@ -5,6 +5,7 @@ import type { TodoItem } from "../parts/ui-extra.ts";
 import {
   changeTurn,
   closeTurn,
+  endedTurn,
   endTurn,
   type Fold,
   lastTurn,
@@ -240,14 +241,12 @@ export function finalizeTranscript(
   if (fold.open.awaits_prompt === true && turn?.status === "running") {
     // A turn that waits for its prompt accepts it also later. Nothing in it was cut off unless a model call had begun.
     const onlyNotes = turn.part_count > 0 && fold.open.message_id === undefined;
-    changeTurn(fold, turn.index, (waiting) => ({
-      ...waiting,
-      status: fold.open.outcome ?? (onlyNotes ? "completed" : ending),
-      ended_at: at,
-    }));
+    const status = fold.open.outcome ?? (onlyNotes ? "completed" : ending);
+    const no_end = status === "failed" && fold.open.outcome === undefined;
+    changeTurn(fold, turn.index, (waiting) => ({ ...endedTurn(waiting, status, at, no_end), ended_at: at }));
   } else if (fold.open.turn_open && fold.open.awaits_prompt !== true) {
     const { ended_parts } = fold.open;
-    closeTurn(fold, at, fold.open.outcome ?? ending);
+    closeTurn(fold, at, fold.open.outcome ?? ending, true);
     // The end was inferred: later records of the turn do not count as revisions.
     const { ended_parts: _, ...open } = fold.open;
     fold.open = { ...open, ...(ended_parts === undefined ? {} : { ended_parts }) };

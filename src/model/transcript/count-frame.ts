@@ -206,6 +206,7 @@ function countTurnEnd(pending: PendingRow, frame: FrameOf<"turn.end">): void {
   if (pending.progress.turn_open || frame.status !== undefined) {
     summary.status = frame.status ?? pending.progress.outcome ?? "completed";
   }
+  if (frame.inferred === true && frame.status === "failed") summary.end_inferred = true;
   endMessage(pending);
   pending.progress.turn_open = summary.status === "running";
 }

@@ -56,6 +56,8 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
   if (isRunning && has_notes && message_id === undefined && outcome === undefined)
     pending.summary.only_notes = true;
   else delete pending.summary.only_notes;
+  if (isRunning && outcome === "failed") pending.summary.ends_in_error = true;
+  else delete pending.summary.ends_in_error;
   const next: Summarizing = { ...pending.summary, [PROGRESS]: pending.progress };
   return next;
 }

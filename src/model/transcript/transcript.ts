@@ -251,6 +251,8 @@ export const turn = record({
    */
   prompt_index: optional(z.number()),
   status: turnStatus,
+  /** `failed` only because the record stops: it has neither an end of the turn nor an error that explains one. */
+  no_end: optional(z.literal(true)),
   /** The first line of the prompt, at most 200 characters. Absent if the session begins without one. */
   title: optional(z.string()),
   started_at: optional(milliseconds),

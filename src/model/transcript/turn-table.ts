@@ -19,6 +19,7 @@ export const turnTable = record({
   first_part: numbers,
   part_count: numbers,
   status: z.array(turnStatus),
+  no_end: z.array(z.boolean()),
   steps: numbers,
   tool_calls: numbers,
   errors: numbers,
@@ -41,6 +42,7 @@ export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
     first_part: turns.map(({ first_part }) => first_part),
     part_count: turns.map(({ part_count }) => part_count),
     status: turns.map(({ status }) => status),
+    no_end: turns.map(({ no_end = false }) => no_end),
     steps: turns.map(({ steps }) => steps),
     tool_calls: turns.map(({ tool_calls }) => tool_calls),
     errors: turns.map(({ errors }) => errors),
@@ -51,7 +53,7 @@ export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
     model: turns.map(({ model = null }) => model),
     usage: turns.map((turn) => turn.usage ?? null),
     retracted: turns.map(({ retracted = null }) => retracted),
-  };
+  } satisfies Record<Exclude<keyof Turn, "session_id">, readonly unknown[]>;
 }
 
 /** Throws a `RangeError` if a column is shorter than the others. */
@@ -72,6 +74,7 @@ export function turnsOfTable(table: TurnTable, session_id: string): Turn[] {
     const [started_at, ended_at] = [cell(table.started_at, at), cell(table.ended_at, at)];
     const [model, retracted] = [cell(table.model, at), cell(table.retracted, at)];
     const tokens = cell(table.usage, at);
+    if (cell(table.no_end, at)) turn.no_end = true;
     if (prompt_index !== null) turn.prompt_index = prompt_index;
     if (title !== null) turn.title = title;
     if (started_at !== null) turn.started_at = started_at;

@@ -213,9 +213,9 @@ export function createReading(options: ReadingOptions): Reading {
       const running = [...reading.builders.values()].filter(({ summary }) => summary.status === "running");
       const withNotes = new Set(running.filter(({ summary }) => summary.only_notes === true));
       reading.take(reader.close(stopped));
-      // A turn that contains only notes needs no end.
+      // A turn that contains only notes needs no end, nor does one with an error. Other failures are marked as inferred.
       for (const builder of running)
-        if (builder.summary.status !== "running" && !withNotes.has(builder))
+        if (isYielded(builder.summary) && !withNotes.has(builder))
           builder.summary = { ...builder.summary, end_inferred: true };
       if (!is_cut) return;
       const frames = [...reading.builders.values()].map(({ id, summary }) =>
@@ -258,6 +258,8 @@ export function createReading(options: ReadingOptions): Reading {
 
   return reading;
 }
+
+const isYielded = ({ status }: SessionSummary): boolean => status === "completed" || status === "interrupted";
 
 const isTurnBoundary = ({ type }: Frame): boolean => type === "turn.start" || type === "turn.end";
 

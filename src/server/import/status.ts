@@ -76,8 +76,9 @@ export function createStatus(options: StatusOptions): Status {
   function statusRuleOf(state: IndexedSession, rule: StatusRule["rule"] | undefined): StatusRule {
     if (rule === "register") return registerRule(state);
     if (rule !== undefined) return { rule };
-    const { status, end_inferred, only_notes } = state.summary;
-    const has_end = (status !== "running" && end_inferred !== true) || only_notes === true;
+    const { status, end_inferred, only_notes, ends_in_error } = state.summary;
+    const has_end =
+      (status !== "running" && end_inferred !== true) || only_notes === true || ends_in_error === true;
     // A deleted file does not tell more about the end than the file did.
     if (state.entry.gone)
       return { rule: has_end || isAnswered(state) || status === "completed" ? "gone" : "silence" };
@@ -95,7 +96,7 @@ export function createStatus(options: StatusOptions): Status {
     isRunning: (state) => isRunning(state),
     wasStopped,
     present(state) {
-      const { activity, only_notes: _, ...summary } = state.summary;
+      const { activity, only_notes: _, ends_in_error: __, ...summary } = state.summary;
       const rule = runningRule(state);
       const running = rule !== undefined;
       const register = state.entry.gone ? undefined : processOf(state);
@@ -192,13 +193,14 @@ const isAnswered = ({ entry, summary, open_calls }: IndexedSession): boolean =>
   entry.format.recordsTurnEnds !== true && summary.activity === "text" && open_calls.length === 0;
 
 /**
- * The status of a turn without a recorded end. It has completed if its last record is text, or if it contains only notes (see
+ * The status of a turn without a recorded end. It has failed if its last record is an error. It has completed if its last record is text, or if it contains only notes (see
  * `finalizeTranscript`). `idle`: a hook reported the end of the turn.
  */
 function silentEnd(
   state: IndexedSession,
   { stopped, idle }: { stopped: boolean; idle: boolean },
 ): SessionSummary["status"] {
+  if (state.summary.ends_in_error === true) return "failed";
   if (state.summary.only_notes === true || isAnswered(state) || (idle && state.open_calls.length === 0))
     return "completed";
   return stopped || idle ? "interrupted" : "failed";

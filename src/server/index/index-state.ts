@@ -7,7 +7,7 @@ import { deleteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 import { createSegmentStarts, readIndex, type SegmentTranscripts } from "./segment-starts.ts";
 
 /** Increase it when readers produce other parts from the same bytes. All files are then indexed again. */
-export const READERS_VERSION = 9;
+export const READERS_VERSION = 10;
 
 /** Sources that are on disk. */
 export interface WrittenSources {

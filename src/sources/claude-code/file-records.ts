@@ -90,13 +90,13 @@ export function closeFile(file: OpenFile, stopped = false): ReadRecord | undefin
     if (session === main) file.state.stream.showCutOff(main, line);
     const yielded = session.hasYielded() && session.openCalls() === 0;
     const hasYielded = yielded || session.isAnswered() || !session.hasPrompt();
-    const status =
-      session.turnFailed || !(hasYielded || stopped) ? "failed" : hasYielded ? "completed" : "interrupted";
+    const stops = !session.turnFailed && !hasYielded && !stopped;
+    const status = session.turnFailed || stops ? "failed" : hasYielded ? "completed" : "interrupted";
     session.addTimerNote(line);
     session.dropQueued(line, true);
     leaveBackground(session, line);
     session.endStep(line);
-    session.endTurn(line, status);
+    session.endTurn(line, status, stops);
   });
 }
 

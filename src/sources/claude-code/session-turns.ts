@@ -55,12 +55,12 @@ export function turnFunctions(
       whole.source = { file, line: place.line, byte: place.byte, length: place.length };
     },
 
-    endTurn(line, status) {
+    endTurn(line, status, inferred = false) {
       session.endStep(line);
       showHeld(session, line);
       if (!session.turnOpen) return;
       session.turnOpen = false;
-      pushUnplaced(session, line, { type: "turn.end", status });
+      pushUnplaced(session, line, { type: "turn.end", status, ...(inferred && { inferred }) });
     },
 
     hasPrompt: () => own.preamble !== "open",

@@ -273,7 +273,8 @@ export interface Session extends SessionState {
    * so, emits its end, and again when the end changes: the next record may be a day away.
    */
   emitEndIfDone(line: Line, step: Step): void;
-  endTurn(line: Line, status: TurnStatus): void;
+  /** `inferred`: no record says that the turn has ended, nor how. */
+  endTurn(line: Line, status: TurnStatus, inferred?: boolean): void;
   /**
    * Emits the end of the turn, inferred from a file that has stopped growing, without changing the state. Later records produce
    * the same parts as without it, so that following the file and reading it later give the same result.

@@ -301,7 +301,13 @@ export class Turns {
     // A turn without a later prompt was not interrupted by one.
     const expected = this.expectedEnd(turn);
     const status = expected === "interrupted" ? "failed" : expected;
-    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status, inferred: true });
+    this.push({
+      ...this.common,
+      type: "turn.end",
+      turn_id: turn.id,
+      status,
+      ...(!turn.failed && { inferred: true }),
+    });
   }
 
   /** An id for a separate part, derived from its record's position. */

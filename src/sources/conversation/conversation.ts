@@ -382,14 +382,15 @@ export class Conversation extends RecordFrames {
     return this.state.turn?.id;
   }
 
-  endTurn(status: TurnStatus): void {
+  /** `inferred`: no record says that the turn has ended, nor how. */
+  endTurn(status: TurnStatus, inferred = false): void {
     this.endStep();
     const { turn } = this.state;
     if (turn === undefined || !turn.open || this.revises) return;
     turn.open = false;
     turn.failed = status === "failed";
     turn.status = status;
-    this.emit({ type: "turn.end", status });
+    this.emit({ type: "turn.end", status, ...(inferred && { inferred }) });
   }
 
   /** Ends the open parts when no record follows. `stopped`: a person is known to have stopped the agent. */
@@ -411,7 +412,7 @@ export class Conversation extends RecordFrames {
     if (!turn.open) return;
     const done = turn.preamble || (this.hasYielded() && !this.waits());
     const status = done ? "completed" : turn.stopped === true ? "interrupted" : otherwise;
-    this.endTurn(turn.failed ? "failed" : status);
+    this.endTurn(turn.failed ? "failed" : status, !turn.failed && status === "failed");
   }
 
   /** Removes calls of an ended turn, except waiting ones, because later records do not refer to them. */

@@ -1,8 +1,10 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { Part } from "../../model/messages/part.ts";
-import { asNumber, asObject } from "../../model/narrow.ts";
+import { asNumber, asObject, isBlank } from "../../model/narrow.ts";
+
 import type { Conversation, ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
+import { unwrap } from "../conversation/wrappers.ts";
 
 /** State of a Kimi Code session between records. */
 export interface KimiState extends StartedRuns {
@@ -20,11 +22,17 @@ export interface KimiState extends StartedRuns {
   allowed: Record<string, string>;
 }
 
+/** Title of context that Kimi added by itself. */
+export const CONTEXT_TITLE = "Context from Kimi";
+
 const MAX_TURNS = 200;
 /** Value of `allowed` for a refused call. */
 export const REFUSED = "refused";
 
-/** Emits a prompt according to the kind of its origin. */
+/** Elements that Kimi puts before the task of a sub-agent. */
+const INJECTED = ["git-context"] as const;
+
+/** Emits a prompt according to the kind of its origin, and before it the context that Kimi added to its text. */
 export function emitPrompt(
   state: KimiState,
   conversation: Conversation,
@@ -41,7 +49,18 @@ export function emitPrompt(
           ? "agent"
           : "notification";
   const before = conversation.turn_id;
-  conversation.prompt(parts, { queued, ...(origin !== undefined && { origin }) });
+  const injected: Part[] = [];
+  const asked = parts.flatMap((part): Part[] => {
+    if (part.type !== "text") return [part];
+    const { own, injected: added } = unwrap(part.text, INJECTED);
+    injected.push(...added.map((text) => ({ type: "text" as const, text })));
+    return isBlank(own) ? [] : [{ ...part, text: own }];
+  });
+  if (injected.length > 0) {
+    if (!queued) conversation.beginTurn();
+    conversation.context(CONTEXT_TITLE, injected);
+  }
+  if (asked.length > 0) conversation.prompt(asked, { queued, ...(origin !== undefined && { origin }) });
   const turn = conversation.turn_id;
   if (turn !== undefined && turn !== before) {
     state.turns.push(turn);

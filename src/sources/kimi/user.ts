@@ -6,11 +6,11 @@ import { blocksIn, promptParts, resultContent, textIn } from "../conversation/co
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { promptKey } from "../conversation/runs.ts";
-import { emitPrompt, type KimiState } from "./state.ts";
+import { CONTEXT_TITLE, emitPrompt, type KimiState } from "./state.ts";
 
 /** Titles of context messages by the kind of their origin. */
 const CONTEXT: Readonly<Record<string, string>> = {
-  injection: "Context from Kimi",
+  injection: CONTEXT_TITLE,
   compaction_summary: "Summary that the conversation goes on with",
   hook_result: "Answer of a hook",
   retry: "Retry",

@@ -29,14 +29,19 @@ interface CodeBlockProps {
   open?: boolean;
   /** Shown in the header, before the language. */
   title?: ReactNode;
+  /** What the button copies, if not `code`. */
+  copied?: (() => string | Promise<string>) | undefined;
+  copyLabel?: string | undefined;
 }
 
-/** Code with its language and a button that copies exactly the code. Each line is highlighted once, in a worker. */
+/** Code with its language and a button that copies exactly the code, or what it was made from. Each line is highlighted once, in a worker. */
 export const CodeBlock = memo(function CodeBlock({
   code,
   language,
   open = false,
   title,
+  copied = () => code,
+  copyLabel,
 }: CodeBlockProps): ReactNode {
   const [all, setAll] = useState(false);
   const [pager] = useState(createPager);
@@ -56,7 +61,7 @@ export const CodeBlock = memo(function CodeBlock({
         {title}
         <span className="code-language">{visible(language || "text", "name")}</span>
         {highlighted.note && <span className="note">{highlighted.note}</span>}
-        <CopyButton text={() => code} />
+        <CopyButton text={copied} label={copyLabel} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
       <pre tabIndex={0}>

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 
-/** Indented JSON. Memoized, because it can be megabytes long and its parent can render often. */
+/** Indented JSON, which is copied as it was sent. Memoized, because it can be megabytes long and its parent can render often. */
 export const JsonBlock = memo(function JsonBlock({
   text,
   title,
@@ -9,7 +9,7 @@ export const JsonBlock = memo(function JsonBlock({
   text: string;
   title?: string;
 }): ReactNode {
-  return <CodeBlock code={indentJson(text)} language="json" {...(title === undefined ? {} : { title })} />;
+  return <CodeBlock code={indentJson(text)} language="json" title={title} copied={() => text} />;
 });
 
 /**

@@ -9,6 +9,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
+import { isLineOfJson, JsonOutput } from "./JsonOutput.tsx";
 
 /** The output of a call as the agent saw it. If the agent keeps the whole output in a file, that is loaded on demand. */
 export function KeptOutput({
@@ -123,14 +124,19 @@ function OwnOutput({
     [start, isPrinted],
   );
   const isEmpty = useMemo(() => read(seen.text, false).trim() === "", [read, seen.text]);
+  const isJson = useMemo(
+    () => !isPrinted && isLineOfJson(seen.text.slice(start), (seen.truncated ?? 0) > seen.text.length),
+    [isPrinted, seen.text, seen.truncated, start],
+  );
   const [isOpen, setOpen] = useState(false);
   const isMatch = useIsSearchMatch(() => (isOpen ? "" : header));
   if (isMatch) setOpen(true);
   const { failureIn: _, ...sent } = seen;
-  if (start === 0 && !isPrinted) return <Output {...seen} />;
+  const own = isJson ? <JsonOutput output={seen} start={start} /> : <Output {...seen} read={read} />;
+  if (start === 0 && !isPrinted) return own;
   return (
     <>
-      {isEmpty ? <p className="note">{t.call.noOutput}</p> : <Output {...seen} read={read} />}
+      {isEmpty ? <p className="note">{t.call.noOutput}</p> : own}
       <details
         className="card-section"
         open={isOpen}

@@ -138,6 +138,7 @@ export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): str
   const { status } = turn;
   if (status === "running") return undefined;
   if (status === "interrupted") return t.badge.stopped;
+  if (turn.no_end === true) return t.turn.noEnd;
   let step: TranscriptPartOf<"step_finish"> | undefined;
   let isAfterTools = true;
   let isError = false;

@@ -321,7 +321,7 @@ function TurnState({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }): Rea
     <>
       {spent !== undefined && <span className="turn-time">{spent}</span>}
       <span className="turn-state">
-        <StateBadge state={turnState(turn.status, isWaiting)} />
+        <StateBadge state={turnState(turn, isWaiting)} />
       </span>
     </>
   );

@@ -12,7 +12,7 @@ export function CopyButton({
   name,
 }: {
   text: () => string | Promise<string>;
-  label?: ReactNode;
+  label?: ReactNode | undefined;
   /** Accessible name, if the label is not sufficient. It must begin with the label. */
   name?: string;
 }): ReactNode {

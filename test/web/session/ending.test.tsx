@@ -67,6 +67,20 @@ test("why a session failed has its place in the header before it is known", asyn
   expect(facts.getAllByRole("listitem")).toHaveLength(count);
 });
 
+test("a turn whose record stops has no end, wherever its state is shown", async () => {
+  const sessions = sessionsWith({ [SESSION]: { status: "failed", status_rule: { rule: "silence" } } });
+  sessions.add(SESSION, [...frames, { ...common, type: "turn.end", status: "failed", inferred: true }]);
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+  holdErrors([{ ...error, subject: "git commit", cut_off: true, no_end: true }])();
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: "no end after step 2: git commit →" });
+  // The header, the outline and the turn's heading.
+  expect(screen.getAllByText("[NO END]")).toHaveLength(3);
+  expect(screen.queryByText("[FAILED]")).toBeNull();
+  await screen.findByText(/^no end recorded/);
+});
+
 test("the header says if the record does not say why a session failed", async () => {
   await start("failed");
   holdErrors([])();

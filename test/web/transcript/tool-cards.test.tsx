@@ -515,6 +515,41 @@ describe("an open card", () => {
     expect(document.querySelector(".card-facts")?.textContent).toBe("toZoëamount1.5nowtruenotenull");
   });
 
+  it("indents an output that is one line of JSON, and copies it as it was sent", async () => {
+    const user = userEvent.setup();
+    const json = '{"issue":{"id":"ENT-98","size":1.50},"labels":["bug"]}';
+    const extra = { type: "mcp", server: "linear", tool: "get_issue" } as const;
+    show(call("mcp__linear__get_issue", { id: "ENT-98", with: { labels: true } }), json, extra);
+    await openCard();
+    const [input, output] = [...document.querySelectorAll(".language-json")].map((code) => code.textContent);
+    expect(input).toBe('{\n  "id": "ENT-98",\n  "with": {\n    "labels": true\n  }\n}');
+    expect(output).toBe(
+      '{\n  "issue": {\n    "id": "ENT-98",\n    "size": 1.50\n  },\n  "labels": [\n    "bug"\n  ]\n}',
+    );
+    await user.click(screen.getByRole("button", { name: "Copy output" }));
+    expect(await navigator.clipboard.readText()).toBe(json);
+  });
+
+  it("shows the beginning of a long output of JSON, and the rest on demand", async () => {
+    const items = Array.from({ length: 100 }, (_, index) => `item ${index};`);
+    show(call("query", {}), `${JSON.stringify(items)}\n`);
+    await openCard();
+    expect(body()).toContain("item 0;");
+    expect(body()).not.toContain("item 99;");
+    await userEvent.click(screen.getByRole("button", { name: "Show all 102 lines" }));
+    expect(body()).toContain("item 99;");
+  });
+
+  it.each([
+    ["text in brackets", "[INFO] done"],
+    ["JSON in several lines", '{\n"a":    1\n}'],
+    ["several values", '{"a":1}\n{"a":2}'],
+  ])("does not change an output that is %s", async (_of, output) => {
+    show(call("query", {}), output);
+    await openCard();
+    expect(document.querySelector(".output-lines")?.textContent).toBe(output);
+  });
+
   it("shows the first and last lines of a long output, and the rest on demand", async () => {
     show(
       call("Bash", { command: "seq 500" }),

@@ -333,11 +333,15 @@ describe("a turn", () => {
   describe("shows below a turn why it ended", () => {
     const bash = call("Bash", { command: "ls" });
     const usedTools = [bash, stepEnd("tool_use"), result(bash, "a.ts")];
-    const foot = (given: readonly TranscriptPart[], status: Turn["status"] = "completed") => {
+    const foot = (
+      given: readonly TranscriptPart[],
+      status: Turn["status"] = "completed",
+      facts: Partial<Turn> = {},
+    ) => {
       const parts = paired([prompt("Do it"), ...given]);
       const { unmount } = render(
         <TurnTranscript
-          turn={turnOf(parts, { status, ended_at: START + 62_000, steps: 1 })}
+          turn={turnOf(parts, { status, ended_at: START + 62_000, steps: 1, ...facts })}
           partAt={(index) => parts[index]}
           host={hostOf()}
         />,
@@ -380,6 +384,11 @@ describe("a turn", () => {
       expect(foot([text("Let me"), said, broken], "failed")).toBe(
         "ended in an error (overloaded) · 1 min 2 s",
       );
+    });
+
+    it("as without a recorded end if its record stops", () => {
+      const broken = [...usedTools, call("Bash", { command: "make" })];
+      expect(foot(broken, "failed", { no_end: true })).toBe("no end recorded · 1 min 2 s");
     });
 
     it("as cut off if its agent ended without a stop", () => {

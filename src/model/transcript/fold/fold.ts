@@ -68,12 +68,19 @@ export function closeTurn(fold: Fold, at: number, status?: TurnStatus, inferred 
   closeParts(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
   abortCalls(fold, at, ending === "interrupted" && !inferred);
-  changeTurn(fold, fold.turns.length - 1, (turn) => ({
-    ...turn,
-    status: ending,
-    ...(at > 0 && { ended_at: at }),
-  }));
+  const no_end = inferred && ending === "failed" && fold.open.outcome !== "failed";
+  changeTurn(fold, fold.turns.length - 1, (turn) => endedTurn(turn, ending, at, no_end));
   fold.open = { ...withoutMessage(fold.open), turn_open: false, ended_parts: fold.parts.length };
+}
+
+/** A turn with its end. `no_end`: see `Turn`. */
+export function endedTurn(
+  { no_end: _, ...turn }: Turn,
+  status: TurnStatus,
+  at: number,
+  no_end = false,
+): Turn {
+  return { ...turn, status, ...(no_end && { no_end }), ...(at > 0 && { ended_at: at }) };
 }
 
 /** `revised_at` for a part that is changed at `at` after its turn had ended. */
@@ -93,9 +100,9 @@ export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
     return ensureTurn(fold, at, active);
   }
   if (active && (!fold.open.turn_open || turn.status !== "running")) {
-    const { ended_at: _, ...rest } = turn;
+    const { ended_at: _, no_end: __, ...rest } = turn;
     fold.turns = fold.turns.set(turn.index, { ...rest, status: "running" });
-    const { outcome: __, ...open } = fold.open;
+    const { outcome: ___, ...open } = fold.open;
     fold.open = { ...open, turn_open: true };
   }
   return turn;
@@ -116,7 +123,7 @@ export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   if (named === last && fold.open.turn_open) closeTurn(fold, frame.at, frame.status, frame.inferred);
   else if (frame.status !== undefined) {
     const { status } = frame;
-    changeTurn(fold, named, (turn) => ({ ...turn, status, ...(frame.at > 0 && { ended_at: frame.at }) }));
+    changeTurn(fold, named, (turn) => endedTurn(turn, status, frame.at));
     if (named === last && status === "running") ensureTurn(fold, frame.at, true);
   }
 }

@@ -172,7 +172,7 @@ function TurnLink({
         </span>
       )}
       {(turn.status === "running" || turn.status === "failed") && (
-        <StateBadge state={turnState(turn.status, isWaiting)} />
+        <StateBadge state={turnState(turn, isWaiting)} />
       )}
     </a>
   );

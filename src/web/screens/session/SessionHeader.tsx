@@ -133,11 +133,13 @@ function endingFact(session_id: string, ending: Ending): Fact {
   const fact = { key: "ending", className: "fact-ending" };
   if (ending.kind === "loading") return { ...fact, text: t.facts.endingLoads };
   if (ending.kind === "unknown") return { ...fact, text: t.facts.endingUnknown };
-  const { part_id, step, tool_name, subject, cut_off } = ending.error;
+  const { part_id, step, tool_name, subject, cut_off, no_end } = ending.error;
+  const endingText =
+    no_end === true ? t.facts.noEndAfter : cut_off === true ? t.facts.cutOffAt : t.facts.endedAt;
   const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");
   return {
     ...fact,
-    text: `${(cut_off === true ? t.facts.cutOffAt : t.facts.endedAt)(step, cutShort(what, ENDING_LIMIT))} →`,
+    text: `${endingText(step, cutShort(what, ENDING_LIMIT))} →`,
     title: what,
     href: sessionHref(session_id, `part-${part_id}`),
   };

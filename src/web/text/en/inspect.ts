@@ -30,6 +30,7 @@ export const inspect = {
         `${count} ${count === 1 ? "command" : "commands"} with an exit code other than 0`,
     },
     cutOff: "Cut off at",
+    noEnd: "No end after",
     exit: (code: number): string => `exit ${code}`,
     place: (turn: number, step: number | undefined): string =>
       step === undefined ? `turn ${turn}` : `turn ${turn}, step ${step}`,

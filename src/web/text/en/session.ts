@@ -183,6 +183,8 @@ export const session = {
       `${step === undefined ? "ended" : `ended in step ${step}`}${what === "" ? "" : `: ${what}`}`,
     cutOffAt: (step: number | undefined, what: string): string =>
       `${step === undefined ? "cut off" : `cut off in step ${step}`}${what === "" ? "" : `: ${what}`}`,
+    noEndAfter: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "no end" : `no end after step ${step}`}${what === "" ? "" : `: ${what}`}`,
     endingLoads: "finding out why it ended",
     endingUnknown: "the record does not say why it ended",
     showErrors: "Show all errors",

@@ -132,6 +132,7 @@ export const transcript = {
     branch: "Branch",
     costUnknown: "cost unknown",
     cutOff: "cut off",
+    noEnd: "no end recorded",
     afterTools: "ended after tool calls",
   },
   request: {

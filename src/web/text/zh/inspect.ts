@@ -31,6 +31,7 @@ export const inspect = {
       exit: (count: number): string => `${count} 个命令的退出码不为 0`,
     },
     cutOff: "中断于",
+    noEnd: "此后没有结束记录：",
     exit: (code: number): string => `退出码 ${code}`,
     place: (turn: number, step: number | undefined): string =>
       step === undefined ? `第 ${turn} 轮` : `第 ${turn} 轮，步骤 ${step}`,

@@ -179,6 +179,8 @@ export const session = {
       `${step === undefined ? "已结束" : `在步骤 ${step} 结束`}${what === "" ? "" : `：${what}`}`,
     cutOffAt: (step: number | undefined, what: string): string =>
       `${step === undefined ? "已中断" : `在步骤 ${step} 中断`}${what === "" ? "" : `：${what}`}`,
+    noEndAfter: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "没有结束记录" : `步骤 ${step} 之后没有结束记录`}${what === "" ? "" : `：${what}`}`,
     endingLoads: "正在查找结束原因",
     endingUnknown: "记录未说明结束原因",
     showErrors: "显示所有错误",

@@ -137,6 +137,7 @@ export const transcript = {
     branch: "派生",
     costUnknown: "费用未知",
     cutOff: "被截断",
+    noEnd: "没有结束记录",
     afterTools: "在工具调用后结束",
   },
   request: {

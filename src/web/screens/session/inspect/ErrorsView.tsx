@@ -88,7 +88,7 @@ function ErrorGroup({
               onClick={onClose}
             >
               <span className="error-subject">
-                {error.cut_off === true && <>{t.errors.cutOff} </>}
+                {error.cut_off === true && <>{error.no_end === true ? t.errors.noEnd : t.errors.cutOff} </>}
                 {error.tool_name !== undefined && <b>{visible(toolLabel(error.tool_name), "name")}</b>}{" "}
                 {visible(error.subject, "code")}
               </span>{" "}

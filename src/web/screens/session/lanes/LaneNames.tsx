@@ -81,12 +81,17 @@ function PhaseName({
   depth: number;
   isSelected: boolean;
 }): ReactNode {
-  const statuses = useStore(
+  const states = useStore(
     rowsOf(useClient(), session_id),
-    useShallow(({ byId }) => session_ids.map((id) => byId.get(id)?.status)),
+    useShallow(({ byId }) =>
+      session_ids.map((id) => {
+        const row = byId.get(id);
+        return row && sessionState(row);
+      }),
+    ),
   );
-  const ended = statuses.filter((status) => status !== "running").length;
-  const failed = statuses.filter((status) => status === "failed").length;
+  const ended = states.filter((state) => state !== "working" && state !== "waiting").length;
+  const failed = states.filter((state) => state === "failed").length;
   return (
     <li
       className="lane-name lane-phase"
@@ -94,7 +99,7 @@ function PhaseName({
       style={{ paddingInlineStart: indent(depth) }}
     >
       <span className="lane-title">{visible(title, "name")}</span>
-      <span className="lane-state">{t.lanes.phaseState(ended, statuses.length, failed)}</span>
+      <span className="lane-state">{t.lanes.phaseState(ended, states.length, failed)}</span>
     </li>
   );
 }
