@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { expect, it } from "vitest";
 
@@ -207,6 +207,25 @@ it("imports only along the arrows of the architecture", () => {
     }
   }
   expect(wrong).toEqual([]);
+});
+
+it("imports only files that exist, in the benchmarks too", () => {
+  const missing = ["src", "bench"].flatMap((folder) => {
+    const root = join(SRC, "..", folder);
+    return readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter(({ name, parentPath }) => /\.tsx?$/.test(name) && !parentPath.includes("node_modules"))
+      .flatMap(({ name, parentPath }) =>
+        [
+          ...readFileSync(join(parentPath, name), "utf8").matchAll(
+            /^import .*?"(\.{1,2}\/[^"?]+)(?:\?[^"]*)?";$/gm,
+          ),
+        ]
+          .map(([, target = ""]) => join(parentPath, target))
+          .filter((target) => !existsSync(target))
+          .map((target) => `${join(parentPath, name)} imports ${target}`),
+      );
+  });
+  expect(missing).toEqual([]);
 });
 
 it("has no import circle", () => {

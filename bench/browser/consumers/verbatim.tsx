@@ -1,7 +1,6 @@
 import "../../../src/web/app/theme.css";
-import "../../../src/web/ui/ui.css";
 import { createRoot } from "react-dom/client";
-import { growthOf, noteGrowth } from "../../../src/model/transcript/growth.ts";
+import { growthOf, recordGrowth } from "../../../src/model/transcript/growth.ts";
 import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
 import type { Mount } from "../stream.ts";
 import { growing } from "./growing.ts";
@@ -19,7 +18,7 @@ export const mount: Mount = (root) => {
       const before = part;
       part = {};
       length += delta.length;
-      noteGrowth(before, part, delta, length);
+      recordGrowth(before, part, delta, length);
       push(delta);
     },
     end,
