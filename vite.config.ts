@@ -20,6 +20,28 @@ const filesBesideDaemon: Plugin = {
   },
 };
 
+/** The daemon's threads run programs of their own, which load less than the daemon: 40 MB less memory for each. */
+const threadPrograms: Plugin = {
+  name: "thread-programs",
+  apply: (_config, { isSsrBuild }) => isSsrBuild === true,
+  async writeBundle() {
+    for (const program of ["import/index-worker", "import/record-logs/log-worker", "index/search-worker"])
+      await build({
+        configFile: false,
+        logLevel: "warn",
+        ssr: { noExternal: true },
+        build: {
+          ssr: `src/server/${program}.ts`,
+          outDir: "dist/server",
+          emptyOutDir: false,
+          target: "node22",
+          copyPublicDir: false,
+          rolldownOptions: { checks: CHECKS, output: { entryFileNames: "[name].js", codeSplitting: false } },
+        },
+      });
+  },
+};
+
 const SESSION_STORE = "src/adapters/claude-session-store";
 /** The session store for the Claude Agent SDK is a package of its own, without dependencies: its source serves as its types. */
 const sessionStorePackage: Plugin = {
@@ -159,7 +181,14 @@ class LongFirst extends BaseSequencer {
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react(), namedMediaQueries, filesBesideDaemon, sessionStorePackage, licensesOfWorkers],
+  plugins: [
+    react(),
+    namedMediaQueries,
+    filesBesideDaemon,
+    threadPrograms,
+    sessionStorePackage,
+    licensesOfWorkers,
+  ],
   build: isSsrBuild
     ? {
         outDir: "dist/server",

@@ -1,7 +1,3 @@
-import { isMainThread } from "node:worker_threads";
-// In the package, threads run this file too. These imports are for them.
-import "../import/index-worker.ts";
-import "../import/record-logs/log-worker.ts";
 import { listAgents } from "./commands/agents.ts";
 import { attachAgent, detachAgent } from "./commands/attach.ts";
 import { decodeFile } from "./commands/decode.ts";
@@ -42,15 +38,13 @@ async function main(args: string[]): Promise<number> {
 for (const name of process.env.VERBATIM_LAUNCHER?.split(",") ?? []) delete process.env[name];
 delete process.env.VERBATIM_LAUNCHER;
 
-if (isMainThread) {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader of our output closed it (`| head`).
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
-  try {
-    process.exitCode = await main(process.argv.slice(2));
-  } catch (error) {
-    process.exitCode = fail(error);
-  }
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // The reader of our output closed it (`| head`).
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = fail(error);
 }

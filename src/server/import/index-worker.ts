@@ -1,10 +1,8 @@
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { messageOf } from "../../model/narrow.ts";
 import { createIndexWriter } from "../index/index-writer.ts";
-import { SEARCH_WORKER } from "../index/search-worker.ts";
 import { runIndexJob } from "./index-job.ts";
 import type { FromIndexWorker, ToIndexWorker } from "./index-threads.ts";
-import { LOG_WORKER } from "./record-logs/log-thread.ts";
 
 /** Rows are written after this much idle time, in milliseconds: small writes cost more than large ones. */
 const FLUSH_MS = 200;
@@ -66,5 +64,4 @@ function serveIndexing(port: MessagePort): void {
   }
 }
 
-// The package runs one file on all threads, so each thread is told its role.
-if (parentPort && workerData !== LOG_WORKER && workerData !== SEARCH_WORKER) serveIndexing(parentPort);
+if (parentPort) serveIndexing(parentPort);

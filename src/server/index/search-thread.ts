@@ -26,9 +26,11 @@ const MAX_SEARCH_MS = 10_000;
 /** Idle time after which the thread ends, in milliseconds. */
 const IDLE_MS = 120_000;
 
-const PROGRAM = import.meta.url.endsWith(".ts")
-  ? new URL("./search-worker.ts", import.meta.url)
-  : new URL(import.meta.url);
+/** Next to this file in the sources and next to the bundle in the package. */
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "./search-worker.ts" : "./search-worker.js",
+  import.meta.url,
+);
 
 /** A search that took too long because of its query. */
 export class SearchTimeout extends Error {
@@ -67,7 +69,7 @@ export function createSearchThread(state: IndexState): SearchThread {
     if (worker && generation === state.generation) return worker;
     if (worker) end(worker, new Error("The search index is being rebuilt. Search again."));
     generation = state.generation;
-    const started = new Worker(PROGRAM, { workerData: "search", execArgv: [], argv: [] });
+    const started = new Worker(PROGRAM, { execArgv: [], argv: [] });
     started.unref();
     started.on("message", (message: FromSearchWorker) => receive(message));
     started.on("error", (error) => end(started, error instanceof Error ? error : new Error(String(error))));

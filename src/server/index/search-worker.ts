@@ -1,12 +1,9 @@
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { messageOf } from "../../model/narrow.ts";
 import { StoreError } from "../../store/contract.ts";
 import type { PartIndex } from "../../store/index/contract.ts";
 import { openSqliteIndex } from "../../store/index/sqlite.ts";
 import type { FromSearchWorker, ToSearchWorker } from "./search-thread.ts";
-
-/** Passed to the thread as `workerData`. The package runs one file on all threads, so each thread is told its role. */
-export const SEARCH_WORKER = "search";
 
 /** The worker side of `createSearchThread`. */
 function serveSearch(port: MessagePort): void {
@@ -34,4 +31,4 @@ function serveSearch(port: MessagePort): void {
   });
 }
 
-if (parentPort && workerData === SEARCH_WORKER) serveSearch(parentPort);
+if (parentPort) serveSearch(parentPort);

@@ -6,12 +6,11 @@ export type LogJob = Omit<StoreJob, "snapshots">;
 export type ToLogWorker = LogJob & { number: number };
 export type FromLogWorker = { number: number; changed: string[] } | { number: number; error: string };
 
-/** The role of the thread. The package runs one file on all threads, so each thread is told its role. */
-export const LOG_WORKER = "record-logs";
-
-const PROGRAM = import.meta.url.endsWith(".ts")
-  ? new URL("./log-worker.ts", import.meta.url)
-  : new URL(import.meta.url);
+/** Next to this file in the sources and next to the bundle in the package. */
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "./log-worker.ts" : "./log-worker.js",
+  import.meta.url,
+);
 /** Idle time after which the thread ends, in milliseconds. It caches the content of the logs. */
 const IDLE_MS = 60_000;
 
@@ -30,7 +29,7 @@ export function createLogThread(): LogThread {
 
   function start(): Worker {
     if (worker) return worker;
-    const started = new Worker(PROGRAM, { execArgv: [], argv: [], workerData: LOG_WORKER });
+    const started = new Worker(PROGRAM, { execArgv: [], argv: [] });
     started.unref();
     started.on("message", (message: FromLogWorker) => {
       const job = waiting.get(message.number);

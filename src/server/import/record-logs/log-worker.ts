@@ -1,12 +1,11 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { messageOf } from "../../../model/narrow.ts";
 import { formats } from "../../../sources/index.ts";
-import { type FromLogWorker, LOG_WORKER, type ToLogWorker } from "./log-thread.ts";
+import type { FromLogWorker, ToLogWorker } from "./log-thread.ts";
 import { createLogWriter } from "./log-writer.ts";
 
-// The worker side of `createLogThread`.
-if (parentPort && workerData === LOG_WORKER) {
-  const port = parentPort;
+/** The worker side of `createLogThread`. */
+function serveLogs(port: MessagePort): void {
   const writer = createLogWriter();
   port.on("message", ({ number, ...job }: ToLogWorker) => {
     const snapshots = formats.find(({ id }) => id === job.agent)?.snapshots;
@@ -20,3 +19,5 @@ if (parentPort && workerData === LOG_WORKER) {
     port.postMessage(answer);
   });
 }
+
+if (parentPort) serveLogs(parentPort);
