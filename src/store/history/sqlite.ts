@@ -3,7 +3,9 @@ import * as z from "zod";
 import { messageOf } from "../../model/narrow.ts";
 import { sessionSummary } from "../../model/session.ts";
 import { StoreError } from "../contract.ts";
-import { guarded, inTransaction, number, openDatabase, text } from "../sqlite/database.ts";
+import { openDatabase } from "../sqlite/database.ts";
+import { guarded, number, text } from "../sqlite/errors.ts";
+import { inTransaction } from "../sqlite/transaction.ts";
 import type { HistoryStore, OpenedHistory, SessionWrite, StoredSession } from "./contract.ts";
 import { sessionConfig, sessionState } from "./session-config.ts";
 

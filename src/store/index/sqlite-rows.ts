@@ -8,7 +8,7 @@ import { type TranscriptStart, transcriptStart } from "../../model/transcript/tr
 import { tableOfTurns, turnsOfTable, turnTable } from "../../model/transcript/turn-table.ts";
 import type { Checkpoint } from "../../sources/contract.ts";
 import { StoreError } from "../contract.ts";
-import { asStoreError } from "../sqlite/database.ts";
+import { asStoreError } from "../sqlite/errors.ts";
 import {
   type IndexedPart,
   type IndexedSession,

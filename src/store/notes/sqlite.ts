@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Note, note } from "../../model/note.ts";
 import { StoreError } from "../contract.ts";
-import { guarded, inTransaction } from "../sqlite/database.ts";
+import { guarded } from "../sqlite/errors.ts";
 import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
+import { inTransaction } from "../sqlite/transaction.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [

@@ -3,8 +3,9 @@ import type * as z from "zod";
 import { type StoredAlert, storedAlert } from "../../model/rules/alert.ts";
 import { type Rule, rule } from "../../model/rules/rule.ts";
 import { StoreError } from "../contract.ts";
-import { guarded, inTransaction } from "../sqlite/database.ts";
+import { guarded } from "../sqlite/errors.ts";
 import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
+import { inTransaction } from "../sqlite/transaction.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [

@@ -4,24 +4,23 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../../model/narrow.ts";
 import { type Notice, StoreError } from "../contract.ts";
+import { asStoreError, guarded } from "./errors.ts";
+import { holderOf, takeLock } from "./lock.ts";
+import { recordPlaces, SUSPECT } from "./transaction.ts";
 
 /** See `check_limit`. */
 const CHECK_LIMIT = 64 * 1024 * 1024;
 /** Time that other work waits for a store locked by another program, in milliseconds. Failed writes are retried later. */
 const LOCK_MS = 20;
-/** Suffix of a marker file next to a store in which a write found damage: the next start checks all of it, whatever its size. */
-const SUSPECT = ".suspect";
 
 /** A SQLite store in the data folder, and the texts about it. */
 interface DatabaseOptions<Store> {
@@ -186,55 +185,6 @@ function without(text: string, remedy: string) {
   return { read_only: true, notices, unlock() {} };
 }
 
-/**
- * Acquires the lock of the writing daemon: an exclusive transaction on a small separate database, which the system releases
- * however the daemon ends. `undefined`: another daemon has it.
- */
-function takeLock(folder: string, name: string): DatabaseSync | undefined {
-  const path = join(folder, name);
-  let database: DatabaseSync;
-  try {
-    database = openLocked(path);
-  } catch (error) {
-    const cause = asStoreError(error);
-    if (codeOf(error) === BUSY) return undefined;
-    if (cause.kind !== "broken") throw cause;
-    // It contains no data, so a damaged one is recreated.
-    rmSync(path);
-    database = openLocked(path);
-  }
-  try {
-    writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
-}
-
-function openLocked(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    database.exec("BEGIN EXCLUSIVE");
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-function holderOf(folder: string): string {
-  try {
-    const found: unknown = JSON.parse(readFileSync(join(folder, "daemon.json"), "utf8"));
-    if (typeof found === "object" && found !== null && "pid" in found && typeof found.pid === "number") {
-      return `Another Verbatim (process ${found.pid})`;
-    }
-  } catch {
-    // Best effort: the file is only used for a more precise notice.
-  }
-  return "Another Verbatim";
-}
-
 function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
   const notice: Notice = {
     level: "warning",
@@ -309,7 +259,7 @@ function openWritable<Store>(
       migrate(database, migrations, found);
     }
     const store = options.create(database, true);
-    places.set(database, [path, `${path}-wal`].map(placeOf));
+    recordPlaces(database, [path, `${path}-wal`]);
     return { store, database };
   } catch (error) {
     database.close();
@@ -369,92 +319,3 @@ function pragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
 }
 const versionOf = (database: DatabaseSync) => pragma(database, "user_version");
-
-/** A path and the identity of the file there. */
-interface Place {
-  path: string;
-  /** `device:inode`; `undefined`: no file. */
-  inode: string | undefined;
-}
-
-/** The files of stores that were opened for writing. */
-const places = new WeakMap<DatabaseSync, readonly Place[]>();
-
-function placeOf(path: string): Place {
-  const state = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return { path, inode: state && `${state.dev}:${state.ino}` };
-}
-
-/** SQLite keeps writing to a file that was moved or removed, where the next start would not find it. */
-function checkPlaces(database: DatabaseSync): void {
-  for (const { path, inode } of places.get(database) ?? []) {
-    if (placeOf(path).inode !== inode) throw new StoreError("moved", `${path} was moved or removed`);
-  }
-}
-
-/** Runs `work` in a transaction, which is on disk when the call returns. Throws a `StoreError`. */
-export function inTransaction(database: DatabaseSync, work: () => void): void {
-  guarded(() => {
-    checkPlaces(database);
-    database.exec("BEGIN IMMEDIATE");
-    try {
-      work();
-      database.exec("COMMIT");
-    } catch (error) {
-      // A full disk may already have rolled it back.
-      if (database.isTransaction) database.exec("ROLLBACK");
-      if (asStoreError(error).kind === "broken") suspect(database);
-      throw error;
-    }
-  }, database.location() ?? undefined);
-}
-
-function suspect(database: DatabaseSync): void {
-  const path = database.location();
-  try {
-    if (path !== null) writeFileSync(path + SUSPECT, "");
-  } catch {
-    // A store below the size limit is checked anyway.
-  }
-}
-
-/** Reads a column of the given type. Throws a `StoreError` of kind `broken` for another type. */
-export function number(value: SQLOutputValue | undefined): number {
-  if (typeof value !== "number") throw new StoreError("broken", "a number is missing");
-  return value;
-}
-export function text(value: SQLOutputValue | undefined): string {
-  if (typeof value !== "string") throw new StoreError("broken", "a text is missing");
-  return value;
-}
-
-const BUSY = 5;
-const LOCKED = 6;
-
-function codeOf(error: unknown): number | undefined {
-  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
-  // The low byte is the primary result code.
-  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
-}
-
-export function asStoreError(error: unknown, what = "it"): StoreError {
-  if (error instanceof StoreError) return error;
-  const code = codeOf(error);
-  if (code === BUSY || code === LOCKED) {
-    return new StoreError("locked", `another program has locked ${what}`, { cause: error });
-  }
-  // CORRUPT and NOTADB. A schema without its tables causes a plain ERROR when statements are prepared.
-  const broken =
-    code === 11 || code === 26 || (code === 1 && /no such (table|column)|malformed/.test(messageOf(error)));
-  const full = code === 10 || code === 13;
-  return new StoreError(broken ? "broken" : full ? "full" : "refused", messageOf(error), { cause: error });
-}
-
-/** Converts SQLite errors to `StoreError`s. `what`: names the store, if the context of the error does not. */
-export function guarded<Value>(work: () => Value, what?: string): Value {
-  try {
-    return work();
-  } catch (error) {
-    throw asStoreError(error, what);
-  }
-}
