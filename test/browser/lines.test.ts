@@ -300,3 +300,13 @@ it.each([1440, 1280, 1190, 1024, 600, 390])(
     expect(complaints).toEqual([]);
   },
 );
+
+it.each([1440, 1024, 390])("links to the usage from the list at %i px", async (width) => {
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(`${daemon.origin}/`);
+  const link = page.getByRole("banner").getByRole("link", { name: "Usage" });
+  await link.waitFor({ state: "visible" });
+  const bar = page.getByRole("banner");
+  expect(await bar.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  expect(complaints).toEqual([]);
+});
