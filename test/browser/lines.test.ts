@@ -301,6 +301,22 @@ it.each([1440, 1280, 1190, 1024, 600, 390])(
   },
 );
 
+it.each([1440, 390])(
+  "wraps a long command in an open card, which is copied as it was sent, at %i px",
+  async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${daemon.origin}/session/${SESSION}`);
+    const row = page.locator(".part-row", { hasText: "generated.ts" });
+    const code = row.locator(".tool-body pre").first();
+    await row.locator("summary").first().press("Enter");
+    await code.waitFor();
+    expect(await code.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    expect(await code.textContent()).toBe(LONG);
+    await row.locator("summary").first().press("Enter");
+    expect(complaints).toEqual([]);
+  },
+);
+
 it.each([1440, 1024, 390])("links to the usage from the list at %i px", async (width) => {
   await page.setViewportSize({ width, height: 800 });
   await page.goto(`${daemon.origin}/`);

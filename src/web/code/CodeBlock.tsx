@@ -32,6 +32,8 @@ interface CodeBlockProps {
   /** What the button copies, if not `code`. */
   copied?: (() => string | Promise<string>) | undefined;
   copyLabel?: string | undefined;
+  /** Long lines wrap instead of scrolling sideways. */
+  wraps?: boolean;
 }
 
 /** Code with its language and a button that copies exactly the code, or what it was made from. Each line is highlighted once, in a worker. */
@@ -42,6 +44,7 @@ export const CodeBlock = memo(function CodeBlock({
   title,
   copied = () => code,
   copyLabel,
+  wraps = false,
 }: CodeBlockProps): ReactNode {
   const [all, setAll] = useState(false);
   const [pager] = useState(createPager);
@@ -56,7 +59,7 @@ export const CodeBlock = memo(function CodeBlock({
   );
   if (isMatch) setAll(true);
   return (
-    <figure className="code-block">
+    <figure className={wraps ? "code-block code-wraps" : "code-block"}>
       <figcaption>
         {title}
         <span className="code-language">{visible(language || "text", "name")}</span>

@@ -67,6 +67,7 @@ function callText(call: ScriptCall, continued: string | undefined): string {
 function ScriptBody({ view }: CardBodyProps): ReactNode {
   return (
     <CodeBlock
+      wraps
       code={scriptOf(view)}
       language={view.call.tool_name.toLowerCase() === "python" ? "python" : "javascript"}
     />

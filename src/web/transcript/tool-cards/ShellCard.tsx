@@ -135,7 +135,7 @@ function ShellBody({ view }: CardBodyProps): ReactNode {
   return (
     <>
       {description !== undefined && <p className="card-note">{visible(description, "prose")}</p>}
-      {command !== "" && <CodeBlock code={command} language="bash" />}
+      {command !== "" && <CodeBlock code={command} language="bash" wraps />}
       {facts.length > 0 && (
         <dl className="card-facts">
           {facts.map(([name, value]) => (
