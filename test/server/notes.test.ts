@@ -272,7 +272,7 @@ describe("notes over HTTP", () => {
     });
     await post(`/api/sessions/${TIDES}/notes`, { note_id: uuidOf("b"), text: "On all of it" });
     const markdown = await (await get(`/api/sessions/${TIDES}/export?format=md`)).text();
-    const places = ["On all of it", "## Turn 1", "**shell**", "> Late\n> # tide"].map((text) =>
+    const places = ["On all of it", "## Turn 1", "**Shell**", "> Late\n> # tide"].map((text) =>
       markdown.indexOf(text),
     );
     expect(places).toEqual(places.toSorted((one, other) => one - other));

@@ -119,6 +119,30 @@ test("rows are hidden by kind, state and tool, in order, and the counts add up",
   expect(rows().slice(0, 5)).toEqual(all);
 });
 
+test("tools are named as in their rows, and two that share a name by both", async () => {
+  daemon.sessions.push(SESSION, [
+    ...call("exec_command", "ls"),
+    ...call("shell", "pwd"),
+    ...call("read_file", "/a"),
+  ]);
+  render(<App client={client} />);
+  await screen.findByText("It is broken.");
+  await userEvent.keyboard("f");
+  const bar = await screen.findByRole("region", { name: "Filter rows" });
+  const tools = await within(bar).findByRole("combobox", { name: "Tool" });
+  const names = within(tools)
+    .getAllByRole("option")
+    .map(({ textContent }) => textContent);
+  expect(names).toEqual([
+    "Any tool",
+    "Bash (1)",
+    "Read · Read (1)",
+    "Read · read_file (1)",
+    "Shell · exec_command (1)",
+    "Shell · shell (1)",
+  ]);
+});
+
 test("a link to a hidden row shows everything again", async () => {
   render(<App client={client} />);
   await screen.findByText("It is broken.");

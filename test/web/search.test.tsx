@@ -55,6 +55,20 @@ it("lists parts of all sessions, names what was not searched, and opens the sele
   expect(location.hash).toBe(`#part-${uuidOf("the needle in two")}`);
 });
 
+it("names tools as the transcript does", async () => {
+  const [tides] = reply.hits;
+  const shell = tides && { ...tides, part: { ...tides.part, tool: "exec" } };
+  daemon.answer(({ route }) =>
+    route.startsWith("GET /api/search?q=needle") ? [200, { ...reply, hits: [shell] }] : undefined,
+  );
+  history.replaceState(null, "", "/search?q=needle");
+  const client = clientOf(daemon);
+  render(<App client={client} />);
+  const option = await screen.findByRole("option", { name: /Tides/ });
+  expect(option.querySelector(".search-part")?.textContent).toContain("· Shell ·");
+  client.close();
+});
+
 it("searches again while sessions are being indexed, and adds what it finds below", async () => {
   let searches = 0;
   const [tides, moon] = reply.hits;

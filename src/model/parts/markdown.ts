@@ -3,11 +3,13 @@ import type { Note } from "../note.ts";
 import { positionOf } from "../transcript/accumulate.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
+import { callTool } from "./call-subject.ts";
 import { textOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
 import { labelOf } from "./part-kinds.ts";
 import { callBadge, turnBadge } from "./plain-text.ts";
 import { searchText } from "./search-text.ts";
+import { fullToolLabel } from "./tool-label.ts";
 
 /**
  * A whole transcript as Markdown, in the order of its parts: a heading per turn, prompts as quotes, thinking and tool output in
@@ -54,7 +56,10 @@ function rowOf(part_id: string, transcript: Transcript): string | undefined {
 
 /** A note as a quote with a heading, so that it cannot be mistaken for content of the session. */
 function noteBlock({ text, part, created_at }: Note): string {
-  const about = part === undefined ? "" : ` on ${part.tool ?? part.kind}: ${oneLine(part.excerpt)}`;
+  const about =
+    part === undefined
+      ? ""
+      : ` on ${part.tool === undefined ? part.kind : fullToolLabel(part.tool)}: ${oneLine(part.excerpt)}`;
   return quote(`**Note, ${new Date(created_at).toISOString()}**${about}\n\n${text}`);
 }
 
@@ -117,7 +122,7 @@ function callBlock(
   const run = call.run ? `\n\n*Sub-agent session ${code(call.run.session_id)}*` : "";
   const output = result ? outputOf(result) : (call.progress ?? "");
   const shown = output === "" ? "" : `\n\n${details("Output", fence(output))}`;
-  return `**${oneLine(call.tool_name)}** ${callBadge(call.state.status)}\n\n${fence(call.arguments_json, "json")}${run}${shown}`;
+  return `**${oneLine(fullToolLabel(callTool(call)))}** ${callBadge(call.state.status)}\n\n${fence(call.arguments_json, "json")}${run}${shown}`;
 }
 
 function outputOf(result: TranscriptPartOf<"tool_result">): string {

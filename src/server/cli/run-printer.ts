@@ -1,4 +1,6 @@
+import { callTool } from "../../model/parts/call-subject.ts";
 import { callHead, firstLine, outputText, resultBadge } from "../../model/parts/plain-text.ts";
+import { fullToolLabel } from "../../model/parts/tool-label.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { safe, TERMINAL, textOf } from "./terminal-text.ts";
@@ -43,7 +45,8 @@ function textOfPart(part: TranscriptPart, transcript: Transcript): string | unde
   if (part.type === "tool_call") return callHead(part, "running", TERMINAL);
   if (part.type === "tool_result") {
     const call = part.call_index === undefined ? undefined : transcript.parts.at(part.call_index);
-    const name = part.tool_name ?? (call?.type === "tool_call" ? call.tool_name : part.tool_call_id);
+    const tool = call?.type === "tool_call" ? callTool(call) : part.tool_name;
+    const name = tool === undefined ? part.tool_call_id : fullToolLabel(tool);
     const output = outputText(part, TERMINAL);
     return `${resultBadge(part)} ${firstLine(name, TERMINAL)}${output === "" ? "" : `\n${output}`}`;
   }

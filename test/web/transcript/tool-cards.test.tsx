@@ -6,7 +6,7 @@ import type { SessionSummary } from "../../../src/model/session.ts";
 import type { TranscriptPartOf } from "../../../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
-import { toolLabel } from "../../../src/web/transcript/tool-cards/index.ts";
+import { toolLabel } from "../../../src/web/transcript/tool-cards/tool-label.ts";
 import { call, failed, hostOf, idOf, paired, result, running, turnOf } from "../../build.ts";
 
 type Call = TranscriptPartOf<"tool_call">;

@@ -1,3 +1,4 @@
+import { fullToolLabel } from "../../../model/parts/tool-label.ts";
 import { parseSearch, SearchQueryError } from "../../../model/search/query.ts";
 import type { SearchHit, SearchPage } from "../../../store/index/contract.ts";
 import { openSourceChoices } from "../../import/source-choices.ts";
@@ -78,7 +79,11 @@ function hitText(hit: SearchHit): string {
   const { session, part, snippet, link } = hitOf(hit);
   const at = part.at ?? session.last_activity_at;
   const date = at > 0 ? minuteOf(new Date(at)) : "no time recorded";
-  const what = [part.kind, part.tool, part.status === "ok" ? undefined : part.status]
+  const what = [
+    part.kind,
+    part.tool && fullToolLabel(part.tool),
+    part.status === "ok" ? undefined : part.status,
+  ]
     .filter(Boolean)
     .join(" ");
   return `${date}  ${session.agent}  ${oneLine(session.title ?? session.id)}\n  turn ${part.turn} · ${what}: ${oneLine(snippet.text)}\n  ${link}`;

@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { SearchAllReply } from "../../../protocol.ts";
@@ -5,6 +6,7 @@ import { sessionHref } from "../../app/router.ts";
 import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
+import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
 import { markedText } from "../../ui/marked-text.tsx";
 
 type Hit = SearchAllReply["hits"][number];
@@ -39,7 +41,7 @@ export function SearchResult({
   const what = [
     t.search.by[part.by],
     t.search.kinds[part.kind],
-    ...(part.tool === undefined ? [] : [part.tool]),
+    ...(part.tool === undefined ? [] : [toolLabel(part.tool)]),
     ...(part.status === undefined || part.status === "ok" ? [] : [t.search.statuses[part.status]]),
     ...(part.turn === undefined ? [] : [t.search.turn(part.turn + 1)]),
   ];

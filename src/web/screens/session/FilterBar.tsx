@@ -10,6 +10,7 @@ import {
 } from "../../../model/search/query.ts";
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
+import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
 import type { SessionFilter } from "./use-filter.ts";
 import "./find.css";
 
@@ -27,7 +28,10 @@ export function FilterBar({
     // The chips are rendered only after the rows are counted.
     if (isCounted) first.current?.querySelector("button")?.focus();
   }, [isCounted]);
-  const tools = Object.entries(counted?.counts.tools ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const tools = Object.entries(counted?.counts.tools ?? {}).map(
+    ([tool, count]) => [tool, count, toolLabel(tool)] as const,
+  );
+  const isAmbiguous = (label: string): boolean => tools.filter(([, , other]) => other === label).length > 1;
   return (
     <section
       className="find part-filter"
@@ -63,11 +67,13 @@ export function FilterBar({
           onChange={({ target: { value } }) => set(withTool(filter, value))}
         >
           <option value="">{t.filter.anyTool}</option>
-          {tools.map(([tool, count]) => (
-            <option key={tool} value={tool}>
-              {`${visibleText(tool, "name")} (${exactNumber(count)})`}
-            </option>
-          ))}
+          {tools
+            .toSorted(([, , a], [, , b]) => (a < b ? -1 : 1))
+            .map(([tool, count, label]) => (
+              <option key={tool} value={tool}>
+                {`${visibleText(isAmbiguous(label) ? `${label} · ${tool}` : label, "name")} (${exactNumber(count)})`}
+              </option>
+            ))}
         </select>
       )}
       <span className="find-count" role="status">

@@ -14,7 +14,7 @@ import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
 import { StateBadge } from "../../transcript/StateBadge.tsx";
-import { toolLabel } from "../../transcript/tool-cards/index.ts";
+import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";

@@ -1,7 +1,7 @@
 import type { OutlineEntry } from "../../../model/parts/turn-outline.ts";
 import { exactNumber } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
-import { toolLabel } from "../../transcript/tool-cards/index.ts";
+import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
 
 /** The number of calls per label that the transcript shows. Tools with the same label are added up. */
 export function byLabel(

@@ -10,34 +10,18 @@ import {
   type CallView,
   type CardBodyProps,
   isRecord,
-  labelOf,
   list,
-  named,
   oneLine,
   shortPath,
   type ToolCard,
   text,
 } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** File changes as reported by the tool, or otherwise as requested by its arguments. */
 export const diffCard: ToolCard = {
   payloads: ["diff"],
-  matches: named(
-    "edit",
-    "multiedit",
-    "write",
-    "notebookedit",
-    "apply_patch",
-    "str_replace",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "create_file",
-    "write_file",
-    "edit_file",
-    "replace",
-    "patch",
-  ),
-  nameOf: usualLabel,
+  kind: "edit",
   summary: (view) => {
     const files = filesOf(view);
     const first = files[0];
@@ -69,12 +53,6 @@ export const diffCard: ToolCard = {
   shows: (view) => ({ input: filesOf(view).length > 0 }),
 };
 
-/** The usual label of a tool's calls, for when the changed files are unknown. */
-function usualLabel(name: string): string {
-  if (/^[A-Z]/.test(name)) return name;
-  return /^(?:write|create)/.test(name) ? t.cards.write : t.cards.edit;
-}
-
 function label(view: CallView, files: readonly FileDiff[]): string {
   const name = view.call.tool_name;
   if (/^[A-Z]/.test(name)) return name;
@@ -82,7 +60,7 @@ function label(view: CallView, files: readonly FileDiff[]): string {
   if (changes.size === 1 && changes.has("create")) return t.cards.write;
   if (changes.size === 1 && changes.has("delete")) return t.cards.delete;
   if (changes.size === 1 && changes.has("move")) return t.cards.move;
-  return files.length > 0 ? t.cards.edit : labelOf(name);
+  return files.length > 0 ? t.cards.edit : toolLabel(name);
 }
 
 const cache = new WeakMap<object, FileDiff[]>();

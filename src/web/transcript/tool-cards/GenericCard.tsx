@@ -5,7 +5,6 @@ import { type CallView, oneLine, type ToolCard } from "./card.ts";
 /** The card of any other tool: its name and arguments on one line. */
 export const genericCard: ToolCard = {
   payloads: [],
-  matches: () => true,
   summary: (view) => {
     const subject = describe(view);
     return { label: view.call.tool_name, subject: visible(subject, "code"), title: subject };

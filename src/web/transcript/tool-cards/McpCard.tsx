@@ -8,8 +8,7 @@ import { describe } from "./GenericCard.tsx";
 /** A tool of an MCP server: server, tool and arguments. */
 export const mcpCard: ToolCard = {
   payloads: ["mcp"],
-  matches: (name) => /^mcp__.+__./.test(name),
-  nameOf: (name) => name.replace(/^mcp__.+?__/, ""),
+  kind: "mcp",
   summary: (view) => {
     const { server, tool } = nameOf(view);
     const subject = describe(view);

@@ -2,13 +2,12 @@ import type { ReactNode } from "react";
 import { Markdown } from "../../markdown/Markdown.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
+import { type CallView, type CardBodyProps, oneLine, type ToolCard, text } from "./card.ts";
 
 /** A plan that the agent proposed, and whether it was accepted. */
 export const planCard: ToolCard = {
   payloads: ["plan"],
-  matches: named("exitplanmode", "exit_plan_mode"),
-  nameOf: () => t.cards.plan,
+  kind: "plan",
   summary: (view) => {
     const title = oneLine(
       planOf(view)

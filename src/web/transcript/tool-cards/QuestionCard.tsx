@@ -1,16 +1,7 @@
 import type { ReactNode } from "react";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import {
-  type CallView,
-  type CardBodyProps,
-  isRecord,
-  list,
-  named,
-  oneLine,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { type CallView, type CardBodyProps, isRecord, list, oneLine, type ToolCard, text } from "./card.ts";
 import { genericCard } from "./GenericCard.tsx";
 
 interface Question {
@@ -22,15 +13,7 @@ interface Question {
 /** A question of the agent to the user, with the answer. */
 export const questionCard: ToolCard = {
   payloads: ["question"],
-  matches: named(
-    "ask",
-    "askuserquestion",
-    "request_user_input",
-    "ask_user",
-    "ask_followup_question",
-    "question",
-  ),
-  nameOf: () => t.cards.question,
+  kind: "question",
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];

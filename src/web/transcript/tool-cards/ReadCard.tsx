@@ -1,17 +1,17 @@
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CallView, count, lineCount, list, named, shortPath, type ToolCard, text } from "./card.ts";
+import { type CallView, count, lineCount, list, shortPath, type ToolCard, text } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** A file that was read, with the range of lines. */
 export const readCard: ToolCard = {
   payloads: ["read"],
-  matches: named("read", "read_file", "read_files", "view", "cat", "notebookread", "read_many_files"),
-  nameOf: label,
+  kind: "read",
   summary: (view) => {
     const path = pathOf(view);
     const lines = linesOf(view);
     return {
-      label: label(view.call.tool_name),
+      label: toolLabel(view.call.tool_name, "read"),
       subject: (
         <>
           {visible(shortPath(path, view.cwd), "name")}
@@ -23,10 +23,6 @@ export const readCard: ToolCard = {
     };
   },
 };
-
-function label(name: string): string {
-  return /^[A-Z]/.test(name) ? name : t.cards.read;
-}
 
 function pathOf({ extra, input }: CallView): string {
   if (extra?.type === "read") return extra.path;

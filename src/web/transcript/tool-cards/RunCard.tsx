@@ -13,28 +13,17 @@ import { shortNumber } from "../../ui/size.ts";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
 import { StateBadge } from "../StateBadge.tsx";
-import { type CallView, type CardBodyProps, labelOf, named, oneLine, type ToolCard, text } from "./card.ts";
+import { type CallView, type CardBodyProps, oneLine, type ToolCard, text } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** The run of a sub-agent: its name, task and progress, with a link that opens the run. Never contains the run's text. */
 export const runCard: ToolCard = {
   payloads: ["sub_agent"],
-  matches: named(
-    "task",
-    "agent",
-    "spawn_agent",
-    "send_input",
-    "wait_agent",
-    "close_agent",
-    "dispatch_agent",
-    "sendmessage",
-    "taskoutput",
-    "workflow",
-  ),
-  nameOf: labelOf,
+  kind: "run",
   summary: (view) => {
     const { name, task } = identity(view);
     return {
-      label: labelOf(view.call.tool_name),
+      label: toolLabel(view.call.tool_name, "run"),
       subject: (
         <>
           {task !== "" && <span className="run-name">{visible(oneLine(task), "prose")} </span>}

@@ -4,20 +4,20 @@ import { type ScriptCall, scriptCalls } from "../../../model/parts/script-calls.
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
+import { type CallView, type CardBodyProps, oneLine, type ToolCard, text } from "./card.ts";
 import { atCommand, exitFigure } from "./ShellCard.tsx";
+import { toolLabel } from "./tool-label.ts";
 
 /** A script that the agent ran, as in Codex's `exec` tool. */
 export const scriptCard: ToolCard = {
   payloads: [],
-  matches: named("exec", "python", "code_interpreter", "execute_code", "run_code", "js", "javascript"),
-  nameOf: label,
+  kind: "script",
   summary: (view) => {
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
     const subject = oneLine(callsIn(view) ?? first);
     return {
-      label: isPatch(view) ? t.cards.edit : label(view.call.tool_name),
+      label: isPatch(view) ? t.cards.edit : toolLabel(view.call.tool_name, "script"),
       subject: visible(subject, "code"),
       title: oneLine(script),
       figures: exitFigure(view),
@@ -28,11 +28,6 @@ export const scriptCard: ToolCard = {
 };
 
 const isPatch = ({ call }: CallView): boolean => callTool(call) === "apply_patch";
-
-/** Codex runs commands through scripts, so its `exec` is labelled as a shell. */
-function label(name: string): string {
-  return name === "exec" ? t.cards.shell : name;
-}
 
 function scriptOf({ input, call }: CallView): string {
   return text(input, "input", "code", "script", "source") ?? call.arguments_json;

@@ -1,24 +1,13 @@
 import type { ReactNode } from "react";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
+import { type CardBodyProps, oneLine, shortPath, type ToolCard, text } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** A search for files by content or name: query, folder and number of matches. */
 export const searchCard: ToolCard = {
   payloads: ["search"],
-  matches: named(
-    "grep",
-    "glob",
-    "ls",
-    "list_dir",
-    "list_directory",
-    "grep_files",
-    "search_files",
-    "search_file_content",
-    "codebase_search",
-    "toolsearch",
-  ),
-  nameOf: labelOf,
+  kind: "search",
   summary: ({ call, input, extra, cwd }) => {
     const query =
       (extra?.type === "search" ? extra.query : undefined) ??
@@ -29,7 +18,7 @@ export const searchCard: ToolCard = {
     const filter = text(input, "glob", "include", "type");
     const only = filter === undefined || filter === query ? "" : ` (${filter})`;
     return {
-      label: labelOf(call.tool_name),
+      label: toolLabel(call.tool_name, "search"),
       subject: (
         <>
           {visible(oneLine(query), "code")}

@@ -2,43 +2,13 @@ import type { ReactNode } from "react";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import {
-  type CallView,
-  type CardBodyProps,
-  count,
-  isRecord,
-  named,
-  oneLine,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { type CallView, type CardBodyProps, count, isRecord, oneLine, type ToolCard, text } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** A shell command with its folder and exit code. */
 export const shellCard: ToolCard = {
   payloads: ["shell"],
-  matches: named(
-    "bash",
-    "shell",
-    "exec_command",
-    "write_stdin",
-    "local_shell",
-    "local_shell_call",
-    "container.exec",
-    "run_shell_command",
-    "run_terminal",
-    "run_terminal_cmd",
-    "run_terminal_command",
-    "run_in_terminal",
-    "run_command",
-    "run_commands",
-    "execute",
-    "execute_bash",
-    "execute_command",
-    "shell_command",
-    "powershell",
-    "terminal",
-  ),
-  nameOf: label,
+  kind: "shell",
   summary: (view) => {
     const subject = oneLine(
       goesOn(view)
@@ -46,7 +16,7 @@ export const shellCard: ToolCard = {
         : commandOf(view),
     );
     return {
-      label: label(view.call.tool_name),
+      label: toolLabel(view.call.tool_name, "shell"),
       subject: visible(subject, "name"),
       title: subject,
       figures: exitFigure(view),
@@ -66,15 +36,6 @@ const numberOf = ({ input }: CallView): number | string =>
 /** Describes a call that waits for a running command (`typed` is absent) or types into it. */
 export function atCommand(command: string, typed: string | undefined): string {
   return typed === undefined ? t.cards.waitsFor(command) : t.cards.types(JSON.stringify(typed), command);
-}
-
-function label(name: string): string {
-  const lower = name.toLowerCase();
-  return lower === "bash" || lower === "powershell"
-    ? name
-    : /exec|shell|command|terminal|^write_stdin$/.test(lower)
-      ? t.cards.shell
-      : name;
 }
 
 function commandOf({ input, extra }: CallView): string {

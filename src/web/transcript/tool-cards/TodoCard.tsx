@@ -2,32 +2,13 @@ import type { ReactNode } from "react";
 import type { TodoItem } from "../../../model/parts/ui-extra.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import {
-  type CallView,
-  type CardBodyProps,
-  isRecord,
-  labelOf,
-  list,
-  named,
-  oneLine,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { type CallView, type CardBodyProps, isRecord, list, oneLine, type ToolCard, text } from "./card.ts";
+import { toolLabel } from "./tool-label.ts";
 
 /** The agent's to-do list after the call. */
 export const todoCard: ToolCard = {
   payloads: ["todos"],
-  matches: named(
-    "todowrite",
-    "todoread",
-    "update_plan",
-    "taskcreate",
-    "taskupdate",
-    "tasklist",
-    "taskget",
-    "write_todos",
-  ),
-  nameOf: label,
+  kind: "todos",
   summary: (view) => {
     const todos = todosOf(view);
     const current = todos.find((todo) => todo.status === "in_progress");
@@ -38,7 +19,7 @@ export const todoCard: ToolCard = {
       taskLine(view) ??
       (todos.length > 0 && done === todos.length ? t.cards.allDone : "");
     return {
-      label: label(view.call.tool_name),
+      label: toolLabel(view.call.tool_name, "todos"),
       subject: visible(oneLine(subject), "prose"),
       title: subject,
       figures: todos.length > 0 ? t.cards.done(done, todos.length) : undefined,
@@ -47,11 +28,6 @@ export const todoCard: ToolCard = {
   Body: TodoBody,
   shows: (view) => ({ input: todosOf(view).length > 0 }),
 };
-
-function label(name: string): string {
-  if (name === "update_plan") return t.cards.plan;
-  return name === "TodoWrite" ? t.cards.todo : labelOf(name);
-}
 
 function taskLine({ input }: CallView): string | undefined {
   const id = text(input, "taskId", "task_id");

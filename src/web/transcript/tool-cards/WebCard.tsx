@@ -3,21 +3,12 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { SafeLink } from "../../ui/SafeLink.tsx";
 import { byteSize } from "../../ui/size.ts";
-import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
+import { type CardBodyProps, isRecord, oneLine, type ToolCard, text } from "./card.ts";
 
 /** A web search with its results, or a fetched page. Makes no requests itself. */
 export const webCard: ToolCard = {
   payloads: ["web_search", "web_fetch"],
-  matches: named(
-    "webfetch",
-    "websearch",
-    "web_search",
-    "web_fetch",
-    "web_search_call",
-    "google_web_search",
-    "fetch",
-  ),
-  nameOf: (name) => label(name, isSearchTool(name)),
+  kind: "web",
   summary: ({ call, input, extra }) => {
     const action = isRecord(input.action) ? input.action : input;
     const subject =
@@ -28,7 +19,7 @@ export const webCard: ToolCard = {
           : (text(action, "query", "url", "prompt") ?? "");
     const isSearch = extra?.type === "web_search" || isSearchTool(call.tool_name);
     return {
-      label: label(call.tool_name, isSearch),
+      label: /^[A-Z]/.test(call.tool_name) ? call.tool_name : isSearch ? "WebSearch" : "WebFetch",
       subject: visible(oneLine(subject), isSearch ? "prose" : "name"),
       title: subject,
       figures:
@@ -45,10 +36,6 @@ export const webCard: ToolCard = {
 };
 
 const isSearchTool = (name: string): boolean => /search/i.test(name);
-
-function label(name: string, isSearch: boolean): string {
-  return /^[A-Z]/.test(name) ? name : isSearch ? "WebSearch" : "WebFetch";
-}
 
 function WebBody({ view: { extra, input } }: CardBodyProps): ReactNode {
   const url = extra?.type === "web_fetch" ? extra.url : text(input, "url");

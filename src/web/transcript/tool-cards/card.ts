@@ -1,5 +1,6 @@
 import type { ComponentType, ReactNode } from "react";
 import { cutShort } from "../../../hidden-text/cut-short.ts";
+import type { ToolKind } from "../../../model/parts/tool-label.ts";
 import type { UiExtra } from "../../../model/parts/ui-extra.ts";
 import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
 import type { TranscriptHost } from "../host.ts";
@@ -37,10 +38,8 @@ export interface CardBodyProps {
 export interface ToolCard {
   /** Typed payloads that the card handles. They take precedence over the tool's name. */
   readonly payloads: readonly UiExtra["type"][];
-  /** Whether the card handles a tool with this name, in lower case. */
-  matches(name: string): boolean;
-  /** The name of a tool in lists of calls. Absent: the agent's own name. */
-  nameOf?(tool_name: string): string;
+  /** The kind of the tools that the card handles. Absent: any other tools. */
+  readonly kind?: ToolKind;
   summary(view: CallView): Summary;
   /** The body, above the complete input and output at the end of every expanded card. */
   readonly Body?: ComponentType<CardBodyProps>;
@@ -48,17 +47,6 @@ export interface ToolCard {
   shows?(view: CallView): { input?: boolean; output?: boolean };
   /** A link beside the line of the collapsed call. */
   readonly Action?: ComponentType<CardBodyProps>;
-}
-
-/** Matches names, ignoring case. */
-export function named(...names: string[]): (name: string) => boolean {
-  const known = new Set(names);
-  return (name) => known.has(name);
-}
-
-/** A tool's name as a label: a single lower-case word is capitalized. */
-export function labelOf(tool_name: string): string {
-  return /^[a-z]+$/.test(tool_name) ? tool_name.charAt(0).toUpperCase() + tool_name.slice(1) : tool_name;
 }
 
 export function createView(call: CallView["call"], result: CallView["result"], cwd?: string): CallView {

@@ -1,3 +1,4 @@
+import { toolKind } from "../../../model/parts/tool-label.ts";
 import type { CallView, ToolCard } from "./card.ts";
 import { diffCard } from "./DiffCard.tsx";
 import { genericCard } from "./GenericCard.tsx";
@@ -13,7 +14,7 @@ import { shellCard } from "./ShellCard.tsx";
 import { todoCard } from "./TodoCard.tsx";
 import { webCard } from "./WebCard.tsx";
 
-/** All cards. To add one, add a line here. The order matters only if two match the same name. */
+/** All cards. To add one, add a line here. */
 const CARDS: readonly ToolCard[] = [
   shellCard,
   diffCard,
@@ -29,20 +30,13 @@ const CARDS: readonly ToolCard[] = [
   scriptCard,
 ];
 
-/** The name of a tool as shown on the lines of its calls, as far as it can be derived from the name alone. */
-export function toolLabel(tool_name: string): string {
-  const card = CARDS.find(({ matches }) => matches(tool_name.toLowerCase()));
-  return card?.nameOf?.(tool_name) ?? tool_name;
-}
-
 /** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
 export function cardFor(view: CallView): ToolCard {
-  const name = view.call.tool_name.toLowerCase();
+  const kind = toolKind(view.call.tool_name);
   // The result of a script may contain the exit codes of its commands without the commands, which only the script contains.
-  const isScript =
-    view.extra?.type === "shell" && view.extra.command === undefined && scriptCard.matches(name);
+  const isScript = view.extra?.type === "shell" && view.extra.command === undefined && kind === "script";
   const payload = isScript ? undefined : view.extra?.type;
   const byPayload = payload === undefined ? undefined : CARDS.find((card) => card.payloads.includes(payload));
   if (byPayload) return byPayload;
-  return CARDS.find((card) => card.matches(name)) ?? genericCard;
+  return CARDS.find((card) => card.kind === kind) ?? genericCard;
 }

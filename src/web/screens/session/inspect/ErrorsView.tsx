@@ -9,7 +9,7 @@ import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
-import { toolLabel } from "../../../transcript/tool-cards/index.ts";
+import { toolLabel } from "../../../transcript/tool-cards/tool-label.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { runsWithErrors } from "../problems.ts";
 import { ReplyView } from "./ReplyView.tsx";

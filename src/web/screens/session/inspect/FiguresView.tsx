@@ -11,7 +11,7 @@ import { useClient } from "../../../app/store.ts";
 import { exactNumber, shortNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
-import { toolLabel } from "../../../transcript/tool-cards/index.ts";
+import { toolLabel } from "../../../transcript/tool-cards/tool-label.ts";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { duration } from "../../../ui/duration.ts";
 import { FigureTable } from "../../../ui/FigureTable.tsx";
