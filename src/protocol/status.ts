@@ -26,6 +26,8 @@ export const statusReply = record({
       remedy: optional(z.string()),
       /** The notice is about an unreadable path. There may be many of them. */
       unread: optional(z.literal(true)),
+      /** The notice is also shown in the sessions of this agent. */
+      agent: optional(z.string()),
     }),
   ),
   roots: z.array(record({ agent: z.string(), path: z.string(), exists: z.boolean() })),

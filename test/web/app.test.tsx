@@ -412,6 +412,23 @@ test("several unreadable paths are one line that opens; a single one is shown di
   expect(screen.getByText("config.json: no permission to read it.").closest("details")).toBeNull();
 });
 
+test("a session shows the notices about its agent", async () => {
+  const notice = (agent: string) => ({
+    level: "warning",
+    text: `It is not known whether ${agent} is attached.`,
+    remedy: "Until then, its sessions in terminals cannot be answered here.",
+    agent,
+  });
+  const notices = [notice("claude-code"), notice("codex")];
+  const status = { version: "1.0.0", instance: "1", index: { done: true }, roots: [] };
+  daemon.answer(({ route }) => (route === "GET /api/status" ? [200, { ...status, notices }] : undefined));
+  history.replaceState(null, "", `/session/${OTHER}`);
+  render(<App client={client} />);
+  const shown = await screen.findByText("It is not known whether codex is attached.");
+  expect(shown.closest("p")?.textContent).toContain("cannot be answered here.");
+  expect(screen.queryByText("It is not known whether claude-code is attached.")).toBeNull();
+});
+
 test("every screen reports a newer build after a reconnect", async () => {
   client.close();
   client = clientOf(daemon, { build: "/assets/index-1.js" });

@@ -72,6 +72,13 @@ export function agentAttachments(
   ]);
 }
 
+const unreadableNotice = (agent: string, name: string, error: unknown): Notice => ({
+  level: "warning",
+  text: `It is not known whether ${name} is attached: ${messageOf(error)}`,
+  remedy: "Until then, its sessions in terminals cannot be answered here.",
+  agent,
+});
+
 const NOT_OPEN = "This session is not open in an agent that can be reached from here.";
 
 const codexSocket = (folder: string): string => join(folder, "app-server-control", "app-server-control.sock");
@@ -88,11 +95,18 @@ export function createAttach(options: {
 }): Attach {
   const { data_dir, folders, report } = options;
   const attachments = agentAttachments(data_dir, folders);
-  /** Called for every session that is looked up, so errors must not end the daemon. `GET /api/attach` reports them. */
+  /** Attachments whose files could not be read when last looked at, by agent. */
+  const unreadable = new Map<string, Notice>();
+  /** Called for every session that is looked up, so errors must not end the daemon: they become notices. */
   const isAttached = (agent: string): boolean => {
+    const attachment = attachments.get(agent);
+    if (attachment === undefined) return false;
     try {
-      return attachments.get(agent)?.describe().is_installed === true;
-    } catch {
+      const is_attached = attachment.isInstalled();
+      unreadable.delete(agent);
+      return is_attached;
+    } catch (error) {
+      unreadable.set(agent, unreadableNotice(agent, attachment.describe().name, error));
       return false;
     }
   };
@@ -160,7 +174,7 @@ export function createAttach(options: {
       });
       // Update installed files to this version.
       for (const [agent, attachment] of attachments)
-        if (agent !== "codex" && attachment.describe().is_installed) attachment.install();
+        if (agent !== "codex" && isAttached(agent)) attachment.install();
     } catch (error) {
       notices.push({
         level: "warning",
@@ -175,7 +189,11 @@ export function createAttach(options: {
     attachments,
     stateOf: (session_id) =>
       app_server?.states.get(session_id) ?? opencode.stateOf(session_id) ?? hook_states?.get(session_id),
-    notices,
+    get notices() {
+      // The user may have made the files readable.
+      for (const agent of unreadable.keys()) isAttached(agent);
+      return [...notices, ...unreadable.values()];
+    },
     input: {
       accepts: (session_id) => inputOf(session_id) !== undefined,
       async prompt(session_id, text) {

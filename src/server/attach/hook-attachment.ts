@@ -5,6 +5,7 @@ import { messageOf } from "../../model/narrow.ts";
 import type { Attachment } from "../../protocol.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
+import { readAttachmentFile } from "./attachment-file.ts";
 import { addHooks, hasHook, removeHooks, type SettingsHooks } from "./hook-settings.ts";
 import { hookSocketPath, hookSocketProblem } from "./hook-socket.ts";
 import { writeAtomic } from "./write-atomic.ts";
@@ -51,7 +52,7 @@ export function hookAttachment(
   const backup = join(folder, `${agent}-settings.json`);
   const added = hooks(commandsOf(agent, script, data_dir));
 
-  const read = (): string | undefined => readText(file);
+  const read = (): string | undefined => readAttachmentFile(file);
   const isInstalled = (): boolean => hasHook(read() ?? "", mark);
 
   function removed(text: string): string | undefined {
@@ -61,12 +62,14 @@ export function hookAttachment(
   }
 
   return {
+    isInstalled,
     describe() {
       const problem = hookSocketProblem(data_dir);
-      const text = read() ?? "";
-      const is_installed = isInstalled();
-      const base = { agent, name, by: "hook", answers, in_open_sessions, file, is_installed } as const;
+      let base = { agent, name, by: "hook" as const, answers, in_open_sessions, file, is_installed: false };
       try {
+        const text = read() ?? "";
+        const is_installed = hasHook(text, mark);
+        base = { ...base, is_installed };
         const after = is_installed ? (removed(text) ?? "") : addHooks(text, added);
         return { ...base, diff: diffOf(file, text, after), ...(problem !== undefined && { problem }) };
       } catch (error) {
@@ -125,25 +128,16 @@ function commandsOf(agent: string, script: string, data_dir: string): HookComman
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
 /** The settings before and after the hook was added. `before` is absent if there was no file. */
 function readBackup(path: string): { before?: string; after: string } | undefined {
-  const text = readText(path);
+  const text = readAttachmentFile(path);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** Writes atomically, because Claude Code reads the file whenever it changes. Keeps a symbolic link, as dotfile managers use. */
 function writeSettings(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  const is_new = readText(file) === undefined;
+  const is_new = readAttachmentFile(file) === undefined;
   const target = is_new ? file : realpathSync(file);
   writeAtomic(target, text, is_new ? 0o600 : statSync(target).mode);
 }

@@ -10,10 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentAttachment } from "../../../src/server/attach/agent-attachment.ts";
+import { agentAttachments } from "../../../src/server/attach/attach.ts";
 import { claudeCodeAttachment } from "../../../src/server/attach/claude-code/attachment.ts";
+import { UsageError } from "../../../src/server/usage-error.ts";
 
 let folder: string;
 let file: string;
@@ -83,6 +85,33 @@ describe.each([
     expect(added.join("\n")).toContain("claude-code-hook.mjs");
     if (text !== undefined) expect(readFileSync(file, "utf8")).toBe(text);
   });
+});
+
+it("that cannot be read is named with a remedy, and nothing is changed", () => {
+  mkdirSync(file);
+  const problem = expect.stringMatching(/settings\.json could not be read: EISDIR.*Check that it is a file/);
+  expect(attachment.describe()).toMatchObject({ is_installed: false, diff: "", problem });
+  expect(() => attachment.isInstalled()).toThrow(UsageError);
+  expect(() => attachment.install()).toThrow(UsageError);
+});
+
+it.each(["codex", "opencode"])("of %s that cannot be read is named with a remedy", (agent) => {
+  const data_dir = join(folder, "data");
+  const of = agentAttachments(data_dir, {
+    claude_code: join(folder, "claude"),
+    codex: join(folder, "codex"),
+    opencode: join(folder, "opencode"),
+    hooked: {},
+  }).get(agent);
+  const marker =
+    agent === "codex" ? join(data_dir, "attach/codex.json") : join(folder, "opencode/plugin/verbatim.js");
+  mkdirSync(dirname(marker), { recursive: true });
+  symlinkSync(marker, marker);
+  expect(of?.describe()).toMatchObject({
+    is_installed: false,
+    problem: expect.stringContaining(`${marker} could not be read: ELOOP`),
+  });
+  expect(() => of?.isInstalled()).toThrow("Check that it is a file");
 });
 
 it("gets the hook once, even if it is installed repeatedly", () => {

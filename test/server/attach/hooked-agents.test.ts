@@ -83,6 +83,26 @@ const decisionOf = ({ code, output }: HookEnd): JsonObject => {
   return JSON.parse(output);
 };
 
+it("says that an agent's settings cannot be read, until they can be", async () => {
+  await attach.close();
+  const file = join(folder, "qwen-code/settings.json");
+  mkdirSync(file, { recursive: true });
+  attach = start();
+  await attach.listen();
+  expect(attach.notices).toEqual([
+    {
+      level: "warning",
+      text: expect.stringMatching(
+        /^It is not known whether Qwen Code is attached: .*settings\.json could not be read/,
+      ),
+      remedy: "Until then, its sessions in terminals cannot be answered here.",
+      agent: "qwen-code",
+    },
+  ]);
+  rmSync(file, { recursive: true });
+  expect(attach.notices).toEqual([]);
+});
+
 describe.each(AGENTS)("the settings of %s", (agent) => {
   const file = () => join(folder, agent, "settings.json");
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
+import { hasAttachmentFile, readAttachmentFile } from "../attachment-file.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
 import { writeAtomic } from "../write-atomic.ts";
 
@@ -23,17 +24,28 @@ export function openCodeAttachment({
     JSON.stringify(hookSocketPath(data_dir)),
   );
   return {
+    isInstalled: () => hasAttachmentFile(file),
     describe() {
       const problem = hookSocketProblem(data_dir);
-      const is_installed = existsSync(file);
-      const lines = (is_installed ? readFileSync(file, "utf8") : text).trimEnd().split("\n");
-      return {
+      const base = {
         agent: "opencode",
         name: "opencode",
-        by: "plugin",
-        answers: "requests",
+        by: "plugin" as const,
+        answers: "requests" as const,
         in_open_sessions: false,
         file,
+      };
+      let installed: string | undefined;
+      try {
+        installed = readAttachmentFile(file);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        return { ...base, is_installed: false, diff: "", problem: error.message };
+      }
+      const is_installed = installed !== undefined;
+      const lines = (installed ?? text).trimEnd().split("\n");
+      return {
+        ...base,
         is_installed,
         diff: lines.map((line) => `${is_installed ? "-" : "+"}${line}`).join("\n"),
         ...(problem !== undefined && { problem }),

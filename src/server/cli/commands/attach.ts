@@ -8,7 +8,8 @@ import { print } from "../terminal.ts";
 /** `attach AGENT`: allows answering an agent's requests in the browser, and prints the change of its settings. */
 export async function attachAgent(operands: string[], flags: Flags): Promise<number> {
   const attachment = attachmentOf("attach", operands, flags);
-  const { is_installed, diff, file, name } = attachment.describe();
+  const is_installed = attachment.isInstalled();
+  const { diff, file, name } = attachment.describe();
   attachment.install();
   if (is_installed) return await print(`${name} is already attached.\n`);
   return await print(diff === "" ? `${name} is attached.\n` : `${file}:\n${diff}\n`);
@@ -17,7 +18,8 @@ export async function attachAgent(operands: string[], flags: Flags): Promise<num
 /** `detach AGENT`: reverts that, and prints the change. */
 export async function detachAgent(operands: string[], flags: Flags): Promise<number> {
   const attachment = attachmentOf("detach", operands, flags);
-  const { is_installed, diff, file, name } = attachment.describe();
+  const is_installed = attachment.isInstalled();
+  const { diff, file, name } = attachment.describe();
   attachment.remove();
   if (!is_installed) return await print(`${name} is not attached.\n`);
   return await print(diff === "" ? `${name} is detached.\n` : `${file}:\n${diff}\n`);

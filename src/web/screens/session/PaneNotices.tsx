@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { useStore } from "zustand";
 import { isOpenedSession } from "../../../model/opened-session.ts";
 import type { OpenSession } from "../../app/open-session.ts";
+import { useClient, useRow } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
@@ -18,6 +19,10 @@ export function PaneNotices({
 }): ReactNode {
   const failure = useStore(session.state, (state) => state.failure);
   const refused = useStore(session.state, (state) => state.refused);
+  const client = useClient();
+  const agent = useRow(session.id)?.agent;
+  const notices = useStore(client.status, ({ reply }) => reply?.notices);
+  const ofAgent = notices?.filter((notice) => agent !== undefined && notice.agent === agent) ?? [];
   return (
     <>
       {/* Rendered while it is empty: screen readers may miss a live region that is added together with its text. */}
@@ -32,6 +37,11 @@ export function PaneNotices({
           </p>
         )}
       </div>
+      {ofAgent.map(({ text, remedy }) => (
+        <p key={text} className="notice notice-warning" role="status">
+          <strong>{text}</strong> {remedy}
+        </p>
+      ))}
       {refused && (
         <p className="notice notice-warning" role="status">
           {refused.code === "no_channel" && isOpenedSession(session.id)
