@@ -10,7 +10,7 @@ const OLD_WORDS = new Set(
     "keeper backlog doorbell entrance knock shelf ghost heir glance liveness foretell namesakes " +
     "patience announcer hosted lagging evidence sought settlement whoever nobody " +
     "hangs behold retire cool lively deepest tells untold forerunner forerunners idlest theirs slack " +
-    "anew untaken uncut troubles metronome slept onward victim mistake sniffed companions owed"
+    "anew untaken uncut troubles metronome slept onward victim mistake sniffed companions owed calm unkept unheard unasked stood spoken hear heard"
   ).split(" "),
 );
 /** Folders whose names are still being changed. */

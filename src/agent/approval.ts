@@ -133,14 +133,14 @@ export function rulesAddedIn(
       // In a fork, a copied request keeps its id, which was derived from the id of the original session.
       const id = approvalId(host.session_id, message_id, call.call_id, request.digest ?? "");
       if (request.request_id !== id) continue;
-      const target = targetAsShown(call, tool, host, request);
+      const target = shownTarget(call, tool, host, request);
       if (target !== undefined) added.push(alwaysAllowed({ tool_name: call.tool_name, target }));
     }
   }
   return added;
 }
 
-function targetAsShown(call: ToolCallPart, tool: Tool, host: AgentHost, shown: Request): string | undefined {
+function shownTarget(call: ToolCallPart, tool: Tool, host: AgentHost, shown: Request): string | undefined {
   const input = inputOf(call);
   if (typeof input === "string") return undefined;
   try {

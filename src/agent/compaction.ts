@@ -36,7 +36,7 @@ function summaryPrompts(messages: readonly Message[], limit: number | undefined)
   for (const level of LEVELS) {
     const record = messages
       .filter(({ role }) => role !== "system")
-      .map((message) => spoken(message, level.result));
+      .map((message) => messageText(message, level.result));
     const whole = record.join("\n\n");
     const budget = (limit ?? Number.POSITIVE_INFINITY) * FILL * CHARACTERS_PER_TOKEN;
     // Skip prompts that are known not to fit, except the last one.
@@ -53,7 +53,7 @@ function ending(text: string, length: number): string {
   return `… (the beginning is omitted)\n${text.slice(text.length - Math.floor(length)).toWellFormed()}`;
 }
 
-function spoken(message: Message, result_limit: number): string {
+function messageText(message: Message, result_limit: number): string {
   switch (message.role) {
     case "system":
       return "";
@@ -146,7 +146,7 @@ export async function summarise(
 }
 
 /** The prompts of the current turn, verbatim, to be appended to a summary so that they are not lost. */
-export function promptsInWords(history: readonly HistoryEvent[]): string {
+export function promptsText(history: readonly HistoryEvent[]): string {
   const first = history.findLastIndex(
     (event) => "role" in event && event.role === "user" && !isQueued(event),
   );

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Message } from "../model/messages/message.ts";
 import { tokensOf } from "../model/tokens.ts";
 import type { ModelReply } from "../providers/provider.ts";
-import { promptsInWords, summarise } from "./compaction.ts";
+import { promptsText, summarise } from "./compaction.ts";
 import { contextOf, contextTokens } from "./context.ts";
 import { retryMarker } from "./loop-ends.ts";
 import type { Loop } from "./loop-state.ts";
@@ -78,7 +78,7 @@ export function isNearlyFull(loop: Loop): boolean {
 export async function compactContext(
   loop: Loop,
   signal: AbortSignal,
-  words = promptsInWords(loop.host.history()),
+  words = promptsText(loop.host.history()),
 ) {
   const messages = context(loop);
   const last = messages.at(-1);

@@ -64,7 +64,7 @@ export function locate(
 }
 
 /** Resolves the absolute path of a file in `AgentHost.files`; `undefined`: the path is not in that folder. */
-export function locateKept(
+export function locateStored(
   { cwd, files }: Pick<AgentHost, "cwd" | "files">,
   path: string,
 ): Place | undefined {

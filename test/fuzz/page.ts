@@ -8,7 +8,7 @@ import { readTerminal, terminalText } from "../../src/web/code/ansi.ts";
 import { createMarkdownStream } from "../../src/web/markdown/blocks.ts";
 import { Markdown } from "../../src/web/markdown/Markdown.tsx";
 import { SafeLink } from "../../src/web/ui/SafeLink.tsx";
-import { hostInWords, judgeUrl } from "../../src/web/ui/safe-url.ts";
+import { hostText, judgeUrl } from "../../src/web/ui/safe-url.ts";
 import { anyCharacter } from "../any-character.ts";
 import { same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
@@ -271,7 +271,7 @@ function expectTerminal(text: string): void {
 
 function expectAddress({ address, words }: { address: string; words: string }): void {
   const verdict = judgeUrl(address);
-  hostInWords(words, "a.example");
+  hostText(words, "a.example");
   if (verdict.kind === "link" || verdict.kind === "confirm") {
     const url = new URL(verdict.href);
     assert.match(url.protocol, /^(https?|mailto):$/);

@@ -25,7 +25,7 @@ export interface AgentProcess {
   /** Resolves when the program has exited or could not be started. Never rejects. */
   readonly ended: Promise<Exit>;
   /** The last lines that the program wrote to standard error. */
-  lastWords(): string;
+  errorOutput(): string;
   /** Whether the program exits within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
   /** Kills the program for a reason, which `Exit` will contain. Further output is ignored. */
@@ -109,7 +109,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
   return {
     child,
     ended,
-    lastWords: () => words.trim().split("\n").slice(-SHOWN).join("\n"),
+    errorOutput: () => words.trim().split("\n").slice(-SHOWN).join("\n"),
     endsWithin,
     endFor(what) {
       offence ??= what;

@@ -64,7 +64,7 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
   const elicitations = new Map<unknown, Promise<CreateElicitationResponse>>();
   const withdrawals = new Map<unknown, AbortController>();
 
-  const hear = (message: JsonObject): boolean => {
+  const handle = (message: JsonObject): boolean => {
     const method = asString(message.method);
     if (method === undefined) return true;
     const params = asObject(message.params) ?? {};
@@ -96,7 +96,7 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         }
         let isForwarded = true;
         try {
-          isForwarded = hear(message);
+          isForwarded = handle(message);
         } catch {
           // A message that cannot be handled (for example, one nested too deeply) must not crash the daemon.
           listener.onNoise(line);
@@ -105,9 +105,9 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         if (isForwarded) controller.enqueue(message as AnyMessage);
       };
       // An error thrown in a stream's listener would crash the daemon.
-      const guarded = (hearIt: () => void): void => {
+      const guarded = (deliver: () => void): void => {
         try {
-          hearIt();
+          deliver();
         } catch (error) {
           endFor(`what it sent could not be recorded (${errorText(error)})`);
         }

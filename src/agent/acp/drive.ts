@@ -62,7 +62,7 @@ export async function drive(
       return "interrupted";
     }
     emit(driver, reader.fail("The agent ended while this ran"));
-    emitError(driver, exitText(current.label, options.command, ending.exit, current.process.lastWords()));
+    emitError(driver, exitText(current.label, options.command, ending.exit, current.process.errorOutput()));
     return "failed";
   }
   if (signal.aborted) {

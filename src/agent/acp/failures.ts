@@ -59,7 +59,7 @@ export function exitText(
   label: string,
   command: string,
   exit: Exit,
-  lastWords: string,
+  errorOutput: string,
   retry: Retry = "prompt",
 ): string {
   if (exit.error !== undefined) {
@@ -69,7 +69,7 @@ export function exitText(
       : `${label} cannot be started (${command}): ${exit.error.message}`;
   }
   const said =
-    titleOf(lastWords) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${lastWords}`;
+    titleOf(errorOutput) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${errorOutput}`;
   const next = retry === "prompt" ? "The next prompt starts it again" : "Try again";
   if (exit.offence !== undefined) return `${label} was ended: ${exit.offence}. ${next}.\n${said}`;
   const how =

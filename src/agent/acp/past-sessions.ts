@@ -230,7 +230,7 @@ async function withAgent<Result>(
     return await use(connection, announced);
   };
   const gone = async (): Promise<never> => {
-    throw failed(exitText(label, command, await process.ended, process.lastWords(), "again"));
+    throw failed(exitText(label, command, await process.ended, process.errorOutput(), "again"));
   };
   const overdue = async (): Promise<never> => {
     const isStopped = await delay(limit_ms, false, { signal: AbortSignal.any([signal, done.signal]) }).catch(

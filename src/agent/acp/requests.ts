@@ -53,17 +53,18 @@ export async function askPermission(
     [withdrawn, driver.turn],
     (signal) => host.ask(request, signal),
   );
-  const unasked = problem === undefined || is_aborted ? undefined : `Nobody could be asked (${problem})`;
+  const notAskedReason =
+    problem === undefined || is_aborted ? undefined : `Nobody could be asked (${problem})`;
   const isExpired = answer === undefined && !is_aborted;
   const chosen = request.options.find(({ id, kind }) =>
     isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
   );
   if (chosen === undefined) {
-    reader.refuse(tool_call_id, unasked ?? "Nobody allowed it");
+    reader.refuse(tool_call_id, notAskedReason ?? "Nobody allowed it");
     return cancelled;
   }
   if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
-    const expired = unasked ?? "Nobody answered in time";
+    const expired = notAskedReason ?? "Nobody answered in time";
     reader.refuse(tool_call_id, isExpired ? expired : `${REFUSED} ${chosen.label}`);
   } else reader.allow(tool_call_id);
   // The permission must be on disk before the call can run.

@@ -29,7 +29,7 @@ export async function start(driver: Driver, signal: AbortSignal): Promise<Life> 
   const gone = process.ended.then((exit) => {
     if (driver.life === made) driver.life = undefined;
     connection.close();
-    throw new StartFailure(exitText(made.label, command, exit, process.lastWords()));
+    throw new StartFailure(exitText(made.label, command, exit, process.errorOutput()));
   });
   gone.catch(() => {});
   const stopped = new Promise<never>((_resolve, reject) => {

@@ -59,7 +59,7 @@ async function ask(
     free_text: free_text === true || options.length === 0,
   };
   const answer = await host.ask(request, signal);
-  const said = answer === undefined ? undefined : inWords(answer, request);
+  const said = answer === undefined ? undefined : answerText(answer, request);
   const asked = { question, options: options.map(({ label }) => label) };
   return {
     status: said === undefined ? "error" : "success",
@@ -69,7 +69,7 @@ async function ask(
   };
 }
 
-function inWords({ option_ids, text }: Answer, { options }: Request): string | undefined {
+function answerText({ option_ids, text }: Answer, { options }: Request): string | undefined {
   const labels = options.filter(({ id }) => option_ids.includes(id)).map(({ label }) => label);
   const own = text?.trim() ?? "";
   const words = [labels.join(", "), own].filter((part) => part !== "");

@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import * as z from "zod";
 import type { AgentHost } from "../agent.ts";
 import { imageType } from "../image-type.ts";
-import { locate, locateKept, named, openFile, PathError, type Place } from "../paths.ts";
+import { locate, locateStored, named, openFile, PathError, type Place } from "../paths.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 import { fileOfCall } from "../truncated-output.ts";
@@ -52,7 +52,7 @@ export function createReadTool(): Tool {
 
 /** Locates a file in the session's folder, or a stored output of a call of this session. */
 function locateOwn(host: AgentHost, path: string): { place: Place; shown: string } {
-  const kept = locateKept(host, path);
+  const kept = locateStored(host, path);
   if (kept !== undefined) return { place: kept, shown: kept.absolute };
   const place = locate(host, path);
   return { place, shown: named(place) };

@@ -48,7 +48,7 @@ import type {
 } from "../../protocol.ts";
 import { sendUnlocked, unlock } from "./answer-lock.ts";
 import type { Ask } from "./ask.ts";
-import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
+import { type ApiClient, abortedWhenLost } from "./in-flight-requests.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 
 /** The requests of the screens. The session list needs none: it is a channel of the socket. */
@@ -302,7 +302,7 @@ const apis = new WeakMap<Ask, Api>();
 
 /** Returns the same object for the same client. */
 export function apiOf(client: ApiClient): Api {
-  const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client), client);
+  const api = apis.get(client.ask) ?? createApi(abortedWhenLost(client), client);
   apis.set(client.ask, api);
   return api;
 }

@@ -20,13 +20,13 @@ const CONNECTIONS = { most: 6, wait_ms: 2_000 };
  * Requests that do not hang on a dead connection. When a lost connection is back, requests in flight are aborted: reads are
  * repeated, writes fail as `offline`. Writes with long bodies get extra time first.
  */
-export function givenUpWhenLost(client: ApiClient): Requests {
+export function abortedWhenLost(client: ApiClient): Requests {
   const requests = requestsBy(client.ask);
-  const underWay = new Map<AbortController, unknown>();
+  const pending = new Map<AbortController, unknown>();
   let deadOnesClosed: Promise<unknown> | undefined;
   client.live.connection.subscribe((now, before) => {
     if (now.status !== "live" || before.status !== "lost") return;
-    for (const [abort, body] of underWay) {
+    for (const [abort, body] of pending) {
       const length = body === undefined ? 0 : JSON.stringify(body).length;
       setTimeout(() => abort.abort(), length / SLOWEST);
     }
@@ -47,10 +47,10 @@ export function givenUpWhenLost(client: ApiClient): Requests {
     const abort = new AbortController();
     const end = (): void => abort.abort();
     signal?.addEventListener("abort", end);
-    underWay.set(abort, body);
+    pending.set(abort, body);
     await deadOnesClosed;
     const reply = await send(abort.signal);
-    underWay.delete(abort);
+    pending.delete(abort);
     signal?.removeEventListener("abort", end);
     return !reply.ok && abort.signal.aborted && !signal?.aborted ? undefined : reply;
   };

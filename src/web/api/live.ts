@@ -201,13 +201,13 @@ export function createLive({
     clearTimeout(silence);
     silence = setTimeout(lose, silence_ms);
   };
-  const hearOf = (): void => {
+  const markAlive = (): void => {
     last_message_at = Date.now();
     attempt = 0;
     listenForSilence();
     if (connection.getState().status !== "live") setStatus("live");
   };
-  const hear = (message: ServerMessage): void => {
+  const handle = (message: ServerMessage): void => {
     for (const follower of followers.values()) {
       const before = follower.position;
       const received = receive(before, message);
@@ -242,13 +242,13 @@ export function createLive({
     };
     opened.onmessage = (event) => {
       if (socket !== opened) return;
-      hearOf();
+      markAlive();
       const [piece, more] = event.data.split(PIECE_MARK);
       begun += piece;
       if (more !== undefined) return;
       const message = parse(begun);
       begun = "";
-      if (message !== undefined) hear(message);
+      if (message !== undefined) handle(message);
     };
     const end = (): void => {
       if (socket === opened) lose();

@@ -23,10 +23,11 @@ export function ConnectionState(): ReactNode {
 
 function NotLive(): ReactNode {
   const { live } = useClient();
-  const { status, last_message_at: heard_at, retry_at } = useConnection();
+  const { status, last_message_at: received_at, retry_at } = useConnection();
   const now = useNow(1_000);
   if (status === "connecting") return <span className="connection">{t.connection.connecting}</span>;
-  const age = heard_at === undefined ? "" : t.app.lastUpdate(shortDuration(Math.max(0, now - heard_at)));
+  const age =
+    received_at === undefined ? "" : t.app.lastUpdate(shortDuration(Math.max(0, now - received_at)));
   const next =
     retry_at === undefined || retry_at <= now
       ? t.connection.tryingAgain
@@ -46,5 +47,5 @@ function NotLive(): ReactNode {
 }
 
 /** Explains an empty screen while the connection is lost: a heading, and what to do. */
-export const lostWords = ({ blocked }: Connection): readonly [heading: string, text: string] =>
+export const lostText = ({ blocked }: Connection): readonly [heading: string, text: string] =>
   blocked ? [t.connection.blocked, t.connection.blockedText] : [t.connection.lost, t.connection.lostText];

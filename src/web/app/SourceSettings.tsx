@@ -17,9 +17,9 @@ export function SourceSettings(): ReactNode {
   /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
   /** `unloaded`: why the last request failed. `unkept`: why a change was not stored. */
-  const [unloaded, setUnloaded] = useState<string>();
-  const [unkept, setUnkept] = useState<string>();
-  const problem = unkept ?? unloaded;
+  const [notLoaded, setNotLoaded] = useState<string>();
+  const [notStored, setNotStored] = useState<string>();
+  const problem = notStored ?? notLoaded;
 
   useEffect(() => {
     const ended = new AbortController();
@@ -28,7 +28,7 @@ export function SourceSettings(): ReactNode {
       const reply = await api.sources(ended.signal);
       if (ended.signal.aborted || before !== changes.current) return;
       if (reply.ok) setAgents(reply.value.agents);
-      setUnloaded(reply.ok ? undefined : failureText(reply.failure));
+      setNotLoaded(reply.ok ? undefined : failureText(reply.failure));
     };
     void load();
     const timer = setInterval(load, REFRESH_MS);
@@ -42,13 +42,13 @@ export function SourceSettings(): ReactNode {
     setAgents((before) => before?.map((one) => (one.agent === source.agent ? { ...one, ...source } : one)));
   const change = async (agent: string, is_on: boolean): Promise<void> => {
     changes.current += 1;
-    setUnkept(undefined);
+    setNotStored(undefined);
     // Shown immediately: a switch disabled during the request would lose the focus.
     put({ agent, is_on });
     const reply = await api.changeSource(agent, is_on);
     changes.current += 1;
     put(reply.ok ? reply.value : { agent, is_on: !is_on });
-    if (!reply.ok) setUnkept(failureText(reply.failure));
+    if (!reply.ok) setNotStored(failureText(reply.failure));
   };
 
   // A source that is off was switched off by the user, who must be able to find its switch again.

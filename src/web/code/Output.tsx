@@ -17,7 +17,7 @@ const TAIL = 10;
 /** Number of last lines that are shown of a failed output, which usually contain the reason. */
 const FAILED_TAIL = 24;
 /** Minimum number of hidden lines. If fewer would be hidden, all are shown. */
-const WORTH = 8;
+const MIN_HIDDEN = 8;
 /** Number of lines that each click adds, that are shown at most to reach a search match, and that are in one element. */
 const STEP = 4_000;
 const MAX_SEARCHED_LINES = 10 * STEP;
@@ -68,7 +68,7 @@ export function Output({
   // The end of a truncated output is shown separately.
   const ending = cut ? linesOf(read(end ?? "", true)) : lines;
   const count = lines.length + (cut ? ending.length : 0);
-  const folded = count > limit + last + (limit === first ? WORTH : 0);
+  const folded = count > limit + last + (limit === first ? MIN_HIDDEN : 0);
   const head = lines.slice(start, folded ? limit : undefined);
   const tail = folded ? ending.slice(-last) : cut ? ending : [];
   const hidden = count - start - head.length - tail.length;

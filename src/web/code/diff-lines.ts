@@ -38,7 +38,7 @@ export function numberLines(hunks: readonly Hunk[]): DiffLine[] {
 /** Maximum length of compared lines, in UTF-16 code units. */
 const MAX_COMPARED = 1_000;
 /** Minimum share of the longer line that must be equal. Otherwise the lines are considered unrelated. */
-const LEAST_SAME = 0.4;
+const MIN_SIMILARITY = 0.4;
 
 type Range = readonly [start: number, end: number];
 
@@ -87,7 +87,7 @@ function compare(
     end += 1;
   [start, end] = toWords(before, start, end);
   [start, end] = toWords(after, start, end);
-  if (start + end < LEAST_SAME * length) return;
+  if (start + end < MIN_SIMILARITY * length) return;
   ranges.set(removed, [start, before.length - end]);
   ranges.set(added, [start, after.length - end]);
 }

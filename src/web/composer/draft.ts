@@ -38,7 +38,7 @@ export interface Draft {
    * inserted before the current text; if the draft is being sent, only after that. `unheard`: called each time the daemon does
    * not reply.
    */
-  withdraw(message_id: string, unheard: () => void): Promise<ApiFailure | undefined>;
+  withdraw(message_id: string, onNoReply: () => void): Promise<ApiFailure | undefined>;
   /** Call with the id of a prompt that is in the session. If it is this draft, the draft was sent and is cleared. */
   seen(message_id: string): void;
 }
@@ -102,8 +102,8 @@ function createDraft(session_id: string, client: Client): Draft {
 
   return {
     state,
-    async withdraw(message_id, unheard) {
-      const prompt = await withdrawPrompt(client, session_id, message_id, unheard);
+    async withdraw(message_id, onNoReply) {
+      const prompt = await withdrawPrompt(client, session_id, message_id, onNoReply);
       if (!prompt.ok) return prompt.failure;
       giveBack(prompt.value);
       return undefined;
@@ -147,7 +147,7 @@ async function withdrawPrompt(
   client: Client,
   session_id: string,
   message_id: string,
-  unheard: () => void,
+  onNoReply: () => void,
 ): Promise<ApiResult<PromptBody>> {
   const api = apiOf(client);
   const prompt = await api.waitingPrompt(session_id, message_id);
@@ -157,7 +157,7 @@ async function withdrawPrompt(
   let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
   // The withdrawal may have succeeded although the reply was lost; then this is the only copy of the text.
   while (!reply.ok && reply.failure.code === "offline") {
-    unheard();
+    onNoReply();
     await backOnline(client.live);
     reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
   }

@@ -14,7 +14,7 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
       if (!isDown) setWithin(element.current?.contains(document.activeElement) ?? false);
     };
     // Deferred: when a touch ends, it moves the focus and then clicks.
-    const lookSoon = (): void => {
+    const scheduleCheck = (): void => {
       clearTimeout(timer);
       timer = setTimeout(look);
     };
@@ -32,15 +32,15 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
     look();
     addEventListener("pointerdown", press, { capture: true });
     addEventListener("keydown", forget, { capture: true });
-    document.addEventListener("focusin", lookSoon);
-    document.addEventListener("focusout", lookSoon);
+    document.addEventListener("focusin", scheduleCheck);
+    document.addEventListener("focusout", scheduleCheck);
     return () => {
       unwatch();
       clearTimeout(timer);
       removeEventListener("pointerdown", press, { capture: true });
       removeEventListener("keydown", forget, { capture: true });
-      document.removeEventListener("focusin", lookSoon);
-      document.removeEventListener("focusout", lookSoon);
+      document.removeEventListener("focusin", scheduleCheck);
+      document.removeEventListener("focusout", scheduleCheck);
     };
   }, [element]);
   return isWithin;

@@ -42,7 +42,7 @@ interface Checkpoint {
   lastTail: string;
   references: SavedReferences;
   spent: number;
-  saidPlain: boolean;
+  hasPlainReason: boolean;
 }
 
 interface MarkdownStream {
@@ -80,7 +80,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let signature = "";
   let refreshed = 0;
   /** Length of the text from which blocks that refer to new definitions are parsed again. */
-  let patient_until = 0;
+  let reparse_at = 0;
   let result: MarkdownDocument = {
     pages: [],
     calls: [],
@@ -97,7 +97,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   /** Number of elements of the finished blocks. */
   let spent = 0;
   /** Whether the first plain block beyond the limit was created, which contains the reason. */
-  let saidPlain = false;
+  let hasPlainReason = false;
   /** Total number of characters that were parsed before the current read. */
   let parsedBefore = 0;
 
@@ -110,12 +110,12 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     lastTail,
     references: references.save(),
     spent,
-    saidPlain,
+    hasPlainReason,
   });
 
   const restore = (to: Checkpoint): void => {
     keep(to.kept);
-    ({ tailStart, fence, carried, open, lastTail, spent, saidPlain } = to);
+    ({ tailStart, fence, carried, open, lastTail, spent, hasPlainReason } = to);
     references.restore(to.references);
   };
 
@@ -147,9 +147,9 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     references.clear();
     signature = "";
     refreshed = 0;
-    patient_until = 0;
+    reparse_at = 0;
     spent = 0;
-    saidPlain = false;
+    hasPlainReason = false;
   };
 
   /**
@@ -160,7 +160,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const refresh = (length: number): void => {
     const now = references.signature();
     const unchanged = now === signature;
-    if (!unchanged && !finished && length < patient_until) return;
+    if (!unchanged && !finished && length < reparse_at) return;
     const from = unchanged ? refreshed : 0;
     signature = now;
     refreshed = kept.length;
@@ -176,7 +176,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       if (!unchanged || references.size > known) rebuildOpen(carried);
     }
     const again = parser.parsed - given;
-    if (again > PATIENT) patient_until = length + again / 8;
+    if (again > PATIENT) reparse_at = length + again / 8;
   };
 
   /** Parses a block again, together with the footnotes that it defines. */
@@ -263,11 +263,11 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     }
     if (list) kept.push(list);
     carried = undefined;
-    const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : t.markdown.late);
+    const plain = (raw: string): Kept => plainBlock(raw, hasPlainReason ? undefined : t.markdown.late);
     const cut = plainEnd(text, tailStart);
     if (cut < text.length) {
       kept.push(plain(text.slice(tailStart, cut)));
-      saidPlain = true;
+      hasPlainReason = true;
       tailStart = cut;
       return true;
     }

@@ -108,9 +108,9 @@ export const LoadedRow = memo(function LoadedRow({
   quiet?: readonly TranscriptPart[];
   isQuietTarget?: boolean;
 }): ReactNode {
-  const { openedAtOnce = 0 } = host;
+  const { allToggles = 0 } = host;
   const [rawSince, setRawSince] = useState<number>();
-  const raw = rawSince === openedAtOnce;
+  const raw = rawSince === allToggles;
   const kind = kindName(part);
   const folded = useQuietParts(quiet, host, isQuietTarget);
   const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
@@ -173,7 +173,7 @@ export const LoadedRow = memo(function LoadedRow({
           className="action"
           aria-expanded={raw}
           aria-label={t.part.rawOf(subject)}
-          onClick={() => setRawSince(raw ? undefined : openedAtOnce)}
+          onClick={() => setRawSince(raw ? undefined : allToggles)}
         >
           {t.part.raw}
         </button>

@@ -292,13 +292,13 @@ const TurnHeading = memo(function TurnHeading({
               name={t.notes.addTo(t.part.this(kindName(prompt)))}
             />
           )}
-          {host.goOnFrom !== undefined && (
+          {host.branchFrom !== undefined && (
             <button
               type="button"
               className="action"
               aria-haspopup="dialog"
               title={t.turn.branchTitle}
-              onClick={() => host.goOnFrom?.(prompt.id)}
+              onClick={() => host.branchFrom?.(prompt.id)}
             >
               {t.turn.branch}
             </button>

@@ -86,7 +86,7 @@ export interface TranscriptHost {
   openState(part_id: string): boolean | undefined;
   setOpen(part_id: string, open: boolean): void;
   /** Changes when all parts are opened or closed at once, upon which each part reads its `openState` again. */
-  openedAtOnce?: number;
+  allToggles?: number;
   /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   loadParts?(from: number, to: number): Promise<void>;
   /** Loads a part without truncation. */
@@ -108,7 +108,7 @@ export interface TranscriptHost {
   /** Unsent answers by request id, kept here so that they survive when scrolling unmounts the row. */
   answerDrafts?: Map<string, AnswerDraft>;
   /** Offers to continue from this prompt, in a fork or after a rewind. Absent: not possible. */
-  goOnFrom?(prompt_id: string): void;
+  branchFrom?(prompt_id: string): void;
   /** Shows the changes of a turn (counted from 1). Absent in a document without a daemon, like the two below. */
   showChanges?(turn: number): void;
   /** Shows time, tokens and cost of a turn (counted from 1). */

@@ -10,18 +10,18 @@ export function useOpenState(
   part_id: string,
   byDefault: boolean,
 ): [boolean, (open: boolean) => void] {
-  const { openedAtOnce } = host;
-  const [state, setState] = useState(() => ({ chosen: host.openState(part_id), byDefault, openedAtOnce }));
+  const { allToggles } = host;
+  const [state, setState] = useState(() => ({ chosen: host.openState(part_id), byDefault, allToggles }));
   let { chosen } = state;
-  if (state.openedAtOnce !== openedAtOnce || state.byDefault !== byDefault) {
-    if (state.openedAtOnce !== openedAtOnce) chosen = host.openState(part_id);
+  if (state.allToggles !== allToggles || state.byDefault !== byDefault) {
+    if (state.allToggles !== allToggles) chosen = host.openState(part_id);
     else if (byDefault) chosen = undefined;
-    setState({ chosen, byDefault, openedAtOnce });
+    setState({ chosen, byDefault, allToggles });
   }
   return [
     chosen ?? byDefault,
     (open) => {
-      setState({ chosen: open, byDefault, openedAtOnce });
+      setState({ chosen: open, byDefault, allToggles });
       host.setOpen(part_id, open);
     },
   ];

@@ -24,7 +24,7 @@ interface MeantClicks {
 /** Distinguishes intended clicks on buttons from clicks that hit them only because the page moved. */
 export function useMeantClicks(): MeantClicks {
   const place = useRef<HTMLDivElement>(null);
-  const stood = useRef({ left: Number.NaN, top: Number.NaN, since: 0 });
+  const position = useRef({ left: Number.NaN, top: Number.NaN, since: 0 });
   /** When the window last came to the front, if that was observed. */
   const front = useRef(Number.NEGATIVE_INFINITY);
   const [isNew, setNew] = useState(true);
@@ -33,8 +33,9 @@ export function useMeantClicks(): MeantClicks {
     if (place.current === null) return false;
     const { left, top } = place.current.getBoundingClientRect();
     const now = performance.now();
-    if (left !== stood.current.left || top !== stood.current.top) stood.current = { left, top, since: now };
-    const cameNow = now - Math.max(stood.current.since, front.current) < UNREAD_MS;
+    if (left !== position.current.left || top !== position.current.top)
+      position.current = { left, top, since: now };
+    const cameNow = now - Math.max(position.current.since, front.current) < UNREAD_MS;
     setNew(cameNow);
     return cameNow;
   }, []);

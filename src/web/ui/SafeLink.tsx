@@ -3,27 +3,27 @@ import { cutShort } from "../../hidden-text/cut-short.ts";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { t } from "../text/text.ts";
 import { visible } from "./hidden-text.tsx";
-import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
+import { hostText, judgeUrl, type Verdict } from "./safe-url.ts";
 import { maskSecrets } from "./url-secrets.ts";
 import "./links.css";
 
 const InsideLink = createContext(false);
 
 /** Maximum number of characters of an address in the tooltip. */
-const TOLD = 2_000;
-const told = (address: string): string =>
-  visibleText(address.length > TOLD ? `${cutShort(address, TOLD)}…` : address, "name");
+const MAX_TITLE = 2_000;
+const titleOf = (address: string): string =>
+  visibleText(address.length > MAX_TITLE ? `${cutShort(address, MAX_TITLE)}…` : address, "name");
 
 /** Size of the cache of checked addresses. It exists because thousands of links may share one address. */
-const KEPT = 200;
-const kept = new Map<string, { judged: Verdict; title: string }>();
+const CACHE_SIZE = 200;
+const cache = new Map<string, { judged: Verdict; title: string }>();
 
-function lookAt(address: string): { judged: Verdict; title: string } {
-  const before = kept.get(address);
+function verdictOf(address: string): { judged: Verdict; title: string } {
+  const before = cache.get(address);
   if (before !== undefined) return before;
-  const found = { judged: judgeUrl(address), title: told(address) };
-  if (kept.size >= KEPT) kept.clear();
-  kept.set(address, found);
+  const found = { judged: judgeUrl(address), title: titleOf(address) };
+  if (cache.size >= CACHE_SIZE) cache.clear();
+  cache.set(address, found);
   return found;
 }
 
@@ -38,14 +38,20 @@ function ExternalAnchor({
   children: ReactNode;
 }): ReactNode {
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer" referrerPolicy="no-referrer" title={told(shown)}>
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer"
+      referrerPolicy="no-referrer"
+      title={titleOf(shown)}
+    >
       {children}
     </a>
   );
 }
 
 /** A button in place of a link. It shows the address, which the user must click to open it. */
-function AskedLink({
+function ConfirmedLink({
   verdict,
   children,
 }: {
@@ -101,9 +107,9 @@ export function SafeLink({
   children: ReactNode;
 }): ReactNode {
   const nested = useContext(InsideLink);
-  const { judged, title } = lookAt(href);
+  const { judged, title } = verdictOf(href);
   if (nested) return <span>{wordsOf(text, judged) ?? children}</span>;
-  const said = judged.kind === "link" ? hostInWords(text, judged.host) : undefined;
+  const said = judged.kind === "link" ? hostText(text, judged.host) : undefined;
   const reason = said === "other" ? t.link.otherHost : t.link.longText;
   const verdict: Verdict =
     judged.kind === "link" && (said === "other" || said === "long")
@@ -123,7 +129,7 @@ export function SafeLink({
     case "fragment":
       return <FragmentLink target={verdict.id}>{inner}</FragmentLink>;
     case "confirm":
-      return <AskedLink verdict={verdict}>{inner}</AskedLink>;
+      return <ConfirmedLink verdict={verdict}>{inner}</ConfirmedLink>;
     case "link":
       return (
         <>
@@ -180,7 +186,7 @@ function decodeFragment(id: string): string {
 export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNode {
   const nested = useContext(InsideLink);
   const [asked, setAsked] = useState(false);
-  const { judged: verdict } = lookAt(src);
+  const { judged: verdict } = verdictOf(src);
   const place =
     verdict.kind === "link" || verdict.kind === "confirm"
       ? verdict.host
@@ -213,7 +219,7 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
               {visible(shownAddress(verdict), "name")}
             </ExternalAnchor>
           ) : (
-            visible(src.length > TOLD ? `${cutShort(src, TOLD)}…` : src, "name")
+            visible(src.length > MAX_TITLE ? `${cutShort(src, MAX_TITLE)}…` : src, "name")
           )}
         </span>
       )}

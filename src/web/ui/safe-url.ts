@@ -119,7 +119,7 @@ const NO_HOST = /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net)$/
  * Compares the text of a link with its host. `same`: the text names the host and nothing else that looks like one; `other`: it
  * names another host; `long`: it is too long to check; `undefined`: none of these.
  */
-export function hostInWords(text: string, host: string): "same" | "other" | "long" | undefined {
+export function hostText(text: string, host: string): "same" | "other" | "long" | undefined {
   if (text.length > LONG) return "long";
   // Normalize as browsers do: drop invisible characters, and treat all kinds of dots alike.
   const words = text

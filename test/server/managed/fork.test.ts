@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost } from "../../../src/agent/agent.ts";
 import { contextOf } from "../../../src/agent/context.ts";
-import { locateKept } from "../../../src/agent/paths.ts";
+import { locateStored } from "../../../src/agent/paths.ts";
 import { systemPrompt } from "../../../src/agent/system-prompt.ts";
 import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
@@ -196,7 +196,7 @@ describe("the files in a fork's history", () => {
       parts.flatMap((part) => {
         if (part?.type !== "tool_result") return [];
         const [image] = part.parts;
-        const place = image?.type === "image_file" ? locateKept(host, image.file_path) : undefined;
+        const place = image?.type === "image_file" ? locateStored(host, image.file_path) : undefined;
         const read = place === undefined ? undefined : readFileSync(place.absolute, "utf8");
         return hosted
           .attachment(id, part.id, 0)
@@ -250,8 +250,8 @@ describe("the files in a fork's history", () => {
     const id = await session(promptOf("Draw 1"));
     const path = join(folder, "files", id, "Draw 1.png");
     await session(promptOf("One"));
-    expect(locateKept(host, path)).toBeUndefined();
-    expect(locateKept(host, join(host.files, "..", id, "Draw 1.png"))).toBeUndefined();
+    expect(locateStored(host, path)).toBeUndefined();
+    expect(locateStored(host, join(host.files, "..", id, "Draw 1.png"))).toBeUndefined();
   });
 });
 

@@ -170,8 +170,8 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         if (!isFirst) {
           // Keep the current hit: new results must not scroll the view.
           const { at, hits } = current.current;
-          const stood = at === undefined ? undefined : hits[at];
-          const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
+          const previous = at === undefined ? undefined : hits[at];
+          const same = next.findIndex(({ part_id }) => part_id === previous?.part_id);
           setAt(same < 0 ? undefined : same);
           return;
         }

@@ -19,7 +19,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { comeToWrite } from "./to-write.ts";
 
 /** Continues from an earlier prompt, in a new session or in this one. Copies the prompt into the draft, to be edited. */
-export function GoOnDialog({
+export function ForkDialog({
   session,
   row,
   prompt_id,
@@ -56,7 +56,7 @@ export function GoOnDialog({
   const said = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
 
   /** Forks or rewinds with `begin`, then copies the prompt into the draft of the session that continues. */
-  const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
+  const startFork = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     const whole = await coming;
@@ -86,8 +86,8 @@ export function GoOnDialog({
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };
-  const fork = () => goOn(fork_id, () => api.fork(row.id, { session_id: fork_id, before: prompt_id }));
-  const rewind = () => goOn(row.id, () => api.rewind(row.id, prompt_id));
+  const fork = () => startFork(fork_id, () => api.fork(row.id, { session_id: fork_id, before: prompt_id }));
+  const rewind = () => startFork(row.id, () => api.rewind(row.id, prompt_id));
 
   return (
     <Dialog title={t.fork.title} onClose={onClose}>

@@ -17,7 +17,7 @@ import { PaneInput } from "./PaneInput.tsx";
 import { PaneNotices } from "./PaneNotices.tsx";
 import { PaneSide } from "./PaneSide.tsx";
 import { type PaneActions, paneKeys } from "./pane-keys.ts";
-import { AgentDialog, Composer, GoOnDialog, Inspector, LanesPanel } from "./pane-parts.tsx";
+import { AgentDialog, Composer, ForkDialog, Inspector, LanesPanel } from "./pane-parts.tsx";
 import { callHere, partToNote, stepsFrom } from "./pane-position.ts";
 import type { PaneProps } from "./pane-props.ts";
 import { paneTools } from "./pane-tools.ts";
@@ -52,7 +52,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const working = control?.state === "working" || control?.state === "waiting";
   const stop = useStop(session_id, working, transcript?.turns.at(transcript.turns.length - 1)?.id);
   const composer = useRef<HTMLTextAreaElement>(null);
-  const [goingOn, setGoingOn] = useState<string>();
+  const [forkAt, setForkAt] = useState<string>();
   const [agentOpen, setAgentOpen] = useState(false);
   const pane = useRef<HTMLDivElement>(null);
   const scroller = useRef<ScrollerHandle>(null);
@@ -66,7 +66,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     session,
     reading,
     { fragment, marked: target },
-    { row, goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined, inspect, notes },
+    { row, branchFrom: main && control?.can_fork === true ? setForkAt : undefined, inspect, notes },
   );
   const rowFilter = useFilter(session, host);
   const finder = usePaneFind(props, scroller, transcript);
@@ -163,7 +163,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const bindings = paneKeys(actions);
   useKeys(bindings, pane);
   useFocusBack(scroller, beside);
-  useWriteOnArrival(session_id, goingOn === undefined && control !== undefined, focusComposer);
+  useWriteOnArrival(session_id, forkAt === undefined && control !== undefined, focusComposer);
   if (transcript === undefined || row === undefined) return null;
   const tools = paneTools(actions, {
     main,
@@ -225,7 +225,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
           />
         )}
         <Body className="pane-main">
-          {transcript.parts.length === 0 && <NothingYet row={row} />}
+          {transcript.parts.length === 0 && <EmptyTranscript row={row} />}
           {firstNew !== undefined && isAbove && (
             <button type="button" className="above" onClick={() => void goTo(firstNew, false)}>
               {t.read.above}
@@ -265,8 +265,8 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
           />
         )}
       </div>
-      {goingOn !== undefined && (
-        <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
+      {forkAt !== undefined && (
+        <ForkDialog session={session} row={row} prompt_id={forkAt} onClose={() => setForkAt(undefined)} />
       )}
       {agentOpen && control !== undefined && (
         <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />
@@ -275,7 +275,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   );
 }
 
-function NothingYet({ row }: { row: SessionSummary }): ReactNode {
+function EmptyTranscript({ row }: { row: SessionSummary }): ReactNode {
   return (
     <div className="blank">
       <h2>{t.session.nothingYet}</h2>

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import { isOpenedSession } from "../../../model/opened-session.ts";
 import { apiOf } from "../../api/api.ts";
-import { lostWords } from "../../app/ConnectionState.tsx";
+import { lostText } from "../../app/ConnectionState.tsx";
 import { openSession } from "../../app/open-session.ts";
 import { sessionHref } from "../../app/router.ts";
 import { keepOpenedRows, useClient, useConnection, useRow } from "../../app/store.ts";
@@ -51,7 +51,7 @@ export function SessionPane(props: PaneProps): ReactNode {
       ? [why, isOpened ? t.opened.goneText : t.session.noSuchText]
       : [why, refused.message]
     : connection.status === "lost"
-      ? lostWords(connection)
+      ? lostText(connection)
       : [t.session.reading, ""];
   const [Body, Heading] = besideOf === undefined ? (["main", "h1"] as const) : (["section", "h2"] as const);
   return (

@@ -84,7 +84,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const { below, isAway, count: countBelow, clear: clearBelow, look: lookBelow } = useBelow(layout);
   useLaidOut(session, { layout, view, tick }, host, filter, countBelow);
 
-  const tellView = useCallback((): void => {
+  const reportView = useCallback((): void => {
     const { top, height } = view.seen.current;
     const first = handle.current?.here().index;
     if (height > 0 && layout.parts > 0 && first !== undefined) onView?.(first, layout.at(top + height));
@@ -92,7 +92,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const place = useCallback(
     (next: Place): void => {
       view.anchor.current = next;
-      view.goesOn.current = false;
+      view.resumesFollowing.current = false;
       if (next.end) clearBelow();
       onPlace(next, layout.turnOf(next.end ? layout.parts - 1 : next.index));
     },
@@ -100,7 +100,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   );
   const scrolling: Scrolling = { layout, view, place, tick };
   const { measureFor, measureTail, forgetRemoved } = useMeasuredRows(scrolling, isPrinting);
-  const reports = { isPrinting, lookBelow, tellView };
+  const reports = { isPrinting, lookBelow, reportView };
   useAnchored(scrolling, reports, { hasTail: tail.length > 0, forgetRemoved });
   useUserScroll(scrolling, reports);
   useHeldRows(session, scrolling);

@@ -69,7 +69,7 @@ export function markText(
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let rested = 0;
-  const lookAgain = (): void => {
+  const markAgain = (): void => {
     timer = undefined;
     const began = performance.now();
     look();
@@ -80,8 +80,8 @@ export function markText(
   const observer = new MutationObserver(() => {
     if (timer !== undefined) return;
     const wait = rested - performance.now();
-    if (wait <= 0) lookAgain();
-    else timer = setTimeout(lookAgain, wait);
+    if (wait <= 0) markAgain();
+    else timer = setTimeout(markAgain, wait);
   });
   observer.observe(rows, { childList: true, characterData: true, subtree: true });
   look();

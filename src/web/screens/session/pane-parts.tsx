@@ -7,7 +7,7 @@ export const Composer = onDemand(async () => (await import("../../composer/Compo
 });
 export const FilterBar = onDemand(async () => (await import("./FilterBar.tsx")).FilterBar);
 export const Find = onDemand(async () => (await import("./Find.tsx")).Find);
-export const GoOnDialog = onDemand(async () => (await import("./ForkDialog.tsx")).GoOnDialog);
+export const ForkDialog = onDemand(async () => (await import("./ForkDialog.tsx")).ForkDialog);
 export const Inspector = onDemand(async () => (await import("./inspect/Inspector.tsx")).Inspector);
 export const LanesPanel = onDemand(async () => (await import("./lanes/LanesPanel.tsx")).LanesPanel);
 export const OutlineMap = onDemand(async () => (await import("./OutlineMap.tsx")).OutlineMap, {

@@ -33,7 +33,7 @@ interface SessionFacts {
   /** The row of the session. It has `control` if the session is managed. */
   row: SessionSummary | undefined;
   /** Continues from an earlier prompt. Absent: not possible in this session. Must be stable. */
-  goOnFrom?: ((prompt_id: string) => void) | undefined;
+  branchFrom?: ((prompt_id: string) => void) | undefined;
   /** Opens the inspector. Must be stable. */
   inspect(what: Inspected): void;
   notes: NotesHost | undefined;
@@ -45,7 +45,7 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-  { row, goOnFrom, inspect, notes }: SessionFacts,
+  { row, branchFrom, inspect, notes }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
   const api = apiOf(client);
@@ -58,10 +58,10 @@ export function useReadingHost(
   const [rows, setRows] = useSetting("rows");
   const everyRecord = rows === "every";
   const [times] = useSetting("times");
-  const [{ allOpen, openedAtOnce }, setAll] = useState<{
+  const [{ allOpen, allToggles }, setAll] = useState<{
     allOpen: boolean | undefined;
-    openedAtOnce: number;
-  }>({ allOpen: undefined, openedAtOnce: 0 });
+    allToggles: number;
+  }>({ allOpen: undefined, allToggles: 0 });
 
   const { kept, keep } = useKeptReading(session_id, reading, { fragment, marked });
   const loadAttachment = useAttachments(api, session_id);
@@ -72,7 +72,7 @@ export function useReadingHost(
   const setAllOpen = useCallback(
     (open: boolean | undefined) => {
       keep({ opened: new Map() });
-      setAll(({ openedAtOnce }) => ({ allOpen: open, openedAtOnce: openedAtOnce + 1 }));
+      setAll(({ allToggles }) => ({ allOpen: open, allToggles: allToggles + 1 }));
     },
     [keep],
   );
@@ -89,7 +89,7 @@ export function useReadingHost(
         return opensWithAll(session, part_id) ? allOpen : undefined;
       },
       setOpen,
-      openedAtOnce,
+      allToggles,
       loadParts: (from, to) => session.load(from, to),
       ...loadersOf(api, session_id),
       loadAttachment,
@@ -114,7 +114,7 @@ export function useReadingHost(
             },
           }
         : {}),
-      ...(goOnFrom === undefined ? {} : { goOnFrom }),
+      ...(branchFrom === undefined ? {} : { branchFrom }),
       showChanges: (turn) => inspect({ view: "changes", turn }),
       showFigures: (turn) => inspect({ view: "figures", turn }),
       showContext: (part) => inspect({ view: "context", which: { part } }),
@@ -132,7 +132,7 @@ export function useReadingHost(
     }),
     [
       allOpen,
-      openedAtOnce,
+      allToggles,
       kept,
       setOpen,
       loadAttachment,
@@ -148,7 +148,7 @@ export function useReadingHost(
       is_managed,
       waiting,
       answerDrafts,
-      goOnFrom,
+      branchFrom,
       inspect,
       outputs,
       notes,

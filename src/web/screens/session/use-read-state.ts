@@ -56,26 +56,26 @@ export function useReadState(
         if (!kept) told = 0;
       });
     };
-    const lookSoon = (): void => {
+    const scheduleCheck = (): void => {
       timer ??= setTimeout(look, DWELL_MS);
     };
     const box = scroller.current?.rows();
     const ends = [
-      session.state.subscribe(lookSoon),
+      session.state.subscribe(scheduleCheck),
       client.rows.subscribe((now, before) => {
-        if (now.version !== before.version && rowNow()?.new_parts !== undefined) lookSoon();
+        if (now.version !== before.version && rowNow()?.new_parts !== undefined) scheduleCheck();
       }),
     ];
-    box?.addEventListener("scroll", lookSoon, { passive: true });
-    addEventListener("focus", lookSoon);
-    document.addEventListener("visibilitychange", lookSoon);
-    lookSoon();
+    box?.addEventListener("scroll", scheduleCheck, { passive: true });
+    addEventListener("focus", scheduleCheck);
+    document.addEventListener("visibilitychange", scheduleCheck);
+    scheduleCheck();
     return () => {
       clearTimeout(timer);
       for (const end of ends) end();
-      box?.removeEventListener("scroll", lookSoon);
-      removeEventListener("focus", lookSoon);
-      document.removeEventListener("visibilitychange", lookSoon);
+      box?.removeEventListener("scroll", scheduleCheck);
+      removeEventListener("focus", scheduleCheck);
+      document.removeEventListener("visibilitychange", scheduleCheck);
     };
   }, [client, session, id, scroller, isListed]);
   return { firstNew, isAbove };

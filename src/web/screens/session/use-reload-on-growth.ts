@@ -30,14 +30,14 @@ export function useReloadOnGrowth(session: OpenSession, options: ReloadOptions):
       delay = await load(abort.signal);
       timer = undefined;
       // The session may have grown in the meantime.
-      runIfGrown();
+      scheduleIfGrown();
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void run(), first);
-    const runIfGrown = (): void => {
+    const scheduleIfGrown = (): void => {
       if (timer !== undefined || size() === loaded || abort.signal.aborted) return;
       timer = setTimeout(() => void run(), delay);
     };
-    const unsubscribe = session.state.subscribe(runIfGrown);
+    const unsubscribe = session.state.subscribe(scheduleIfGrown);
     return () => {
       unsubscribe();
       clearTimeout(timer);

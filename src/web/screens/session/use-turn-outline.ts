@@ -16,7 +16,7 @@ const GROWN_MS_PER_ENTRY = 4;
 const CURRENT_MS = 200;
 
 /** Minimum number of entries. Shorter outlines are left out: the turn fits on the screen, and the list would only jump. */
-const LEAST_ENTRIES = 8;
+const MIN_ENTRIES = 8;
 
 /** The outline of a turn. */
 export interface LoadedOutline extends OutlineReply {
@@ -48,7 +48,7 @@ export function useTurnOutline(
         return GROWN_MS;
       }
       const { entries } = reply.value;
-      setOutline({ ...reply.value, turn, entries: entries.length < LEAST_ENTRIES ? [] : entries });
+      setOutline({ ...reply.value, turn, entries: entries.length < MIN_ENTRIES ? [] : entries });
       return GROWN_MS + GROWN_MS_PER_ENTRY * entries.length;
     },
     [api, session, turn],

@@ -7,7 +7,7 @@ import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
 import "./list-filters.css";
 
-const WAYS = ["project", "time"] as const;
+const GROUPINGS = ["project", "time"] as const;
 
 /** The bar above the list: text and state filters, the number of listed sessions, and the grouping. */
 export function ListFilters({
@@ -77,7 +77,7 @@ export function ListFilters({
         </fieldset>
         <fieldset className="chips">
           <legend className="unseen">{t.sessions.groupBy}</legend>
-          {WAYS.map((way) => (
+          {GROUPINGS.map((way) => (
             <button
               key={way}
               type="button"

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
-import { ConnectionState, lostWords } from "../../app/ConnectionState.tsx";
+import { ConnectionState, lostText } from "../../app/ConnectionState.tsx";
 import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type ListFilter, NEW_SESSION, searchHref, USAGE_DAYS, usageHref } from "../../app/router.ts";
 import { useClient, useConnection, useSetting } from "../../app/store.ts";
@@ -17,10 +17,10 @@ import { ListLines } from "./ListLines.tsx";
 import { leftOf } from "./list-left.ts";
 import { Notices } from "./Notices.tsx";
 import { filtered, listItems } from "./session-list.ts";
-import { useCalmVersion } from "./use-calm-version.ts";
 import { useListFilter } from "./use-list-filter.ts";
 import { focusedSession, useListFocus } from "./use-list-focus.ts";
 import { useListKeys } from "./use-list-keys.ts";
+import { useListVersion } from "./use-list-version.ts";
 import { useListView } from "./use-list-view.ts";
 import "./sessions.css";
 
@@ -32,7 +32,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const left = leftOf(client);
   const connection = useConnection();
   const status = useStore(client.status, ({ reply }) => reply);
-  const version = useCalmVersion();
+  const version = useListVersion();
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy] = useSetting("groupBy");
   const [byColumn] = useSetting("sort");
@@ -158,7 +158,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             loaded={loaded}
             filtering={filtering}
             total={byId.size}
-            lost={connection.status === "lost" ? lostWords(connection) : undefined}
+            lost={connection.status === "lost" ? lostText(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
             onClear={() => {
               // Focus the field, because the button will be removed.

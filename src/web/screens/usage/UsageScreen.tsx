@@ -24,7 +24,7 @@ import "./usage.css";
 /** Numbers of days that can be chosen. 0: all. */
 const PERIODS = [7, 30, 90, 0] as const;
 /** Minimum time between two requests while sessions grow, in milliseconds. The part index lags behind by some seconds. */
-const AGAIN_MS = 5_000;
+const REFRESH_MS = 5_000;
 /** Maximum number of unpriced models that are named. */
 const NAMED_MODELS = 5;
 
@@ -44,7 +44,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
     (signal: AbortSignal) => api.usage(by, days === 0 ? 0 : dayBefore(today, days - 1), signal),
     [api, by, days, today],
   );
-  const { value, problem } = useLiveReply(load, version, AGAIN_MS);
+  const { value, problem } = useLiveReply(load, version, REFRESH_MS);
   return (
     <main className="usage">
       <ScreenHeader title={t.sessions.usage} bindings={bindings} />

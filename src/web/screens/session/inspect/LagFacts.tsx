@@ -10,14 +10,14 @@ import { t } from "../../../text/text.ts";
 import { useNow } from "../../../ui/use-now.ts";
 
 /** Interval between two checks of a running session's file, in milliseconds. */
-const AGAIN_MS = 1_000;
+const REFRESH_MS = 1_000;
 
 /** The lag of a running session behind its file: bytes, milliseconds, the newest record, and frames missing on this page. */
 export function LagFacts({ row }: { row: SessionSummary }): ReactNode {
   const client = useClient();
   const isRunning = row.status === "running";
   const load = useCallback((signal: AbortSignal) => apiOf(client).disk(row.id, signal), [client, row.id]);
-  const { value, problem } = useLiveReply(load, useNow(isRunning ? AGAIN_MS : undefined), AGAIN_MS / 2);
+  const { value, problem } = useLiveReply(load, useNow(isRunning ? REFRESH_MS : undefined), REFRESH_MS / 2);
   if (problem !== undefined) return <p className="dialog-problem">{problem}</p>;
   if (value === undefined) return null;
   const { disk, now, newest_at } = value;

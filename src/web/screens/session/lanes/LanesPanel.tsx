@@ -255,7 +255,7 @@ function Lanes({
         {bar === undefined || lane === undefined ? (
           <Legend leftOut={leftOut} isCut={lanes.some(({ is_cut }) => is_cut === true)} />
         ) : (
-          <BarWords
+          <BarLabel
             bar={bar}
             session_id={lane.session_id}
             title={nameOf(rows[selected?.lane ?? 0])}
@@ -333,7 +333,7 @@ function moveByKey(key: string, moves: Moves): boolean {
 }
 
 /** Describes the selected bar, with a link to its part. */
-function BarWords({
+function BarLabel({
   bar: { kind, from, to, turn, step, label, failed, part_id },
   session_id,
   title,

@@ -7,7 +7,7 @@ export const LANE = 20;
 export const AXIS = 20;
 const BAR = 12;
 /** Minimum width of a bar, in pixels. */
-const LEAST = 1;
+const MIN_BAR = 1;
 /** Minimum width of the clickable area of a bar, in pixels. */
 const REACH = 4;
 
@@ -38,7 +38,7 @@ export function placeLane(
   const right = new Float64Array(bars.length);
   for (const [index, { from, to = now }] of bars.entries()) {
     left[index] = scale.x(from);
-    right[index] = Math.max((left[index] ?? 0) + LEAST, scale.x(Math.max(from, to)));
+    right[index] = Math.max((left[index] ?? 0) + MIN_BAR, scale.x(Math.max(from, to)));
   }
   return { session_id, bars, left, right, isLost };
 }

@@ -12,8 +12,8 @@ export interface Segment {
 }
 
 /** A gap is folded if it is longer than `LEAST_GAP`, in milliseconds, and than this share of the total time with bars. */
-const LEAST_GAP = 20_000;
-const LEAST_SHARE = 1 / 40;
+const MIN_GAP = 20_000;
+const MIN_GAP_SHARE = 1 / 40;
 /** Width of a folded gap, in pixels, and the maximum share of the total width that all of them may take. */
 const FOLDED_WIDTH = 72;
 const MOST_FOLDED = 0.4;
@@ -28,7 +28,7 @@ export class TimeScale {
   constructor(bars: readonly LaneBar[], width: number, now: number) {
     const spans = joined(bars, now);
     const busy = spans.reduce((sum, [from, to]) => sum + to - from, 0);
-    const least = Math.max(LEAST_GAP, busy * LEAST_SHARE);
+    const least = Math.max(MIN_GAP, busy * MIN_GAP_SHARE);
     const pieces = withGaps(spans, least);
     const folded = pieces.filter(({ isFolded }) => isFolded).length;
     const open = pieces.reduce((sum, { from, to, isFolded }) => sum + (isFolded ? 0 : to - from), 0);

@@ -6,7 +6,7 @@ import { rowsOf, type SessionRows, useClient } from "../../../app/store.ts";
 import { type LiveReply, useLiveReply } from "../../../app/use-live-reply.ts";
 
 /** Minimum delay between two requests while the session grows, in milliseconds. */
-const AGAIN_MS = 1_000;
+const REFRESH_MS = 1_000;
 
 /** The lanes of a session. Requested again when the session or one of its runs grows. */
 export function useLanes(session_id: string): LiveReply<LanesReply> {
@@ -15,7 +15,7 @@ export function useLanes(session_id: string): LiveReply<LanesReply> {
   // Increases with each new part of the session and its runs.
   const parts = useStore(rowsOf(client, session_id), (rows) => partsBelow(rows, session_id));
   const load = useCallback((signal: AbortSignal) => api.lanes(session_id, signal), [api, session_id]);
-  return useLiveReply(load, parts, AGAIN_MS);
+  return useLiveReply(load, parts, REFRESH_MS);
 }
 
 /** The number of parts plus the number of sessions, of a session and its runs at any depth. */

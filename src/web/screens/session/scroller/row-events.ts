@@ -60,11 +60,11 @@ export function openByEnter(event: ReactKeyboardEvent): void {
  * is followed, only a click that expands the row does this.
  */
 export function holdRow({ layout, view, place }: Scrolling, target: EventTarget): void {
-  const { anchor, goesOn, leftEnd, seen } = view;
+  const { anchor, resumesFollowing, leftEnd, seen } = view;
   const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
   const index = Number(row?.dataset.index ?? Number.NaN);
   if (!(target instanceof Element) || !Number.isInteger(index)) return;
-  if (anchor.current.end || goesOn.current) {
+  if (anchor.current.end || resumesFollowing.current) {
     if (target.closest(OPENS) === null) return;
     leftEnd.current = "opened";
   } else if (leftEnd.current === "opened" && target.closest(CLOSES) !== null) leftEnd.current = "closed";

@@ -27,7 +27,7 @@ export interface ScrollView {
   /** The rows that the user holds with the pointer or a selection. */
   readonly held: RefObject<Held | undefined>;
   /** The end was being followed when the user started to hold rows. It is followed again after they are released. */
-  readonly goesOn: RefObject<boolean>;
+  readonly resumesFollowing: RefObject<boolean>;
   /** Follow the end once it is in view, because the user navigated to an open request. */
   readonly seeksEnd: RefObject<boolean>;
   /** The rendered elements, for `measureAll`. */
@@ -62,7 +62,7 @@ export function useScrollView(initial: Place): ScrollView {
     leftEnd: { current: undefined },
     focusedRow: { current: undefined },
     held: { current: undefined },
-    goesOn: { current: false },
+    resumesFollowing: { current: false },
     seeksEnd: { current: false },
     mounted: { current: new Map() },
   }));

@@ -11,13 +11,13 @@ interface Reports {
   isPrinting: RefObject<boolean>;
   /** `bottom`: the lower edge of the viewport, in pixels from the top of the transcript. */
   lookBelow(bottom: number): void;
-  tellView(): void;
+  reportView(): void;
 }
 
 /** After each commit and before the paint: measures the rows, then scrolls to the anchor. */
 export function useAnchored(
   { layout, view, place, tick }: Scrolling,
-  { isPrinting, lookBelow, tellView }: Reports,
+  { isPrinting, lookBelow, reportView }: Reports,
   { hasTail, forgetRemoved }: { hasTail: boolean; forgetRemoved(): void },
 ): void {
   const { box, own, seen, leftEnd, focusedRow, held, seeksEnd, mounted } = view;
@@ -52,7 +52,7 @@ export function useAnchored(
     if (changed && rounds.current < 10) tick();
     else {
       rounds.current = 0;
-      tellView();
+      reportView();
       const bottom = element.scrollTop + element.clientHeight;
       lookBelow(bottom);
       if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
@@ -66,10 +66,10 @@ export function useAnchored(
 /** Moves the anchor when the user scrolls, and renders again when the rendered rows no longer cover the view. */
 export function useUserScroll(
   { layout, view, place, tick }: Scrolling,
-  { isPrinting, lookBelow, tellView }: Reports,
+  { isPrinting, lookBelow, reportView }: Reports,
 ): void {
   useLayoutEffect(() => {
-    const { anchor, own, seen, leftEnd, held, goesOn, seeksEnd } = view;
+    const { anchor, own, seen, leftEnd, held, resumesFollowing, seeksEnd } = view;
     const element = view.box.current;
     if (element === null) return;
     const onScroll = (): void => {
@@ -94,11 +94,11 @@ export function useUserScroll(
         const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
         const isHeld = held.current !== undefined;
         place(end && !isHeld ? { end: true } : anchorAt(layout, top, element.clientHeight));
-        goesOn.current = end && isHeld;
+        resumesFollowing.current = end && isHeld;
         lookBelow(top + element.clientHeight);
       }
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
-      else tellView();
+      else reportView();
     };
     const resized = new ResizeObserver(() => {
       // Re-render before the paint, as when rows are resized.
@@ -110,7 +110,7 @@ export function useUserScroll(
       resized.disconnect();
       element.removeEventListener("scroll", onScroll);
     };
-  }, [layout, view, place, tick, isPrinting, lookBelow, tellView]);
+  }, [layout, view, place, tick, isPrinting, lookBelow, reportView]);
 }
 
 /** Scrolls to the anchor again when the browser restores the page from its back/forward cache. */

@@ -7,12 +7,12 @@ import { anchorAt, type Held, type Scrolling } from "./scroll-view.ts";
 /** Keeps the position and the content of the rows that the user holds. */
 export function useHeldRows(session: OpenSession, { layout, view, place, tick }: Scrolling): void {
   useEffect(() => {
-    const { box, anchor, seen, held, goesOn } = view;
+    const { box, anchor, seen, held, resumesFollowing } = view;
     if (box.current === null) return;
     return watchHeldRows(box.current, (rows) => {
       if (rows === undefined) {
         held.current = undefined;
-        if (goesOn.current) place({ end: true });
+        if (resumesFollowing.current) place({ end: true });
         tick();
         return;
       }
@@ -28,7 +28,7 @@ export function useHeldRows(session: OpenSession, { layout, view, place, tick }:
           ? anchorAt(layout, top, height)
           : { end: false, index: first, offset: top - layout.topOf(first) },
       );
-      goesOn.current = end;
+      resumesFollowing.current = end;
     });
   }, [session, layout, view, place, tick]);
 }

@@ -1,45 +1,42 @@
 import { useEffect, useState } from "react";
 import { useClient } from "../../app/store.ts";
+import { watchReleases } from "../../virtual-list/pointer-release.ts";
 
 /** Minimum time between two updates, in milliseconds: the rows change with each activity of each agent. */
-const LOOK_MS = 250;
-/** Events after which no pointer is down on the page. */
-const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
+const UPDATE_MS = 250;
 
 /** The version of the rows, throttled. Does not change while a pointer is down, so that nothing moves under it. */
-export function useCalmVersion(): number {
+export function useListVersion(): number {
   const { rows } = useClient();
   const [version, setVersion] = useState(() => rows.getState().version);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isPressed = false;
-    let waits = false;
-    const look = (): void => {
+    let isDue = false;
+    const update = (): void => {
       timer = undefined;
-      waits = isPressed;
+      isDue = isPressed;
       if (!isPressed) setVersion(rows.getState().version);
     };
     // Only the main button: releasing another one may fire no event, because it opens the browser's menu.
     const press = ({ button }: PointerEvent): void => {
       if (button === 0) isPressed = true;
     };
-    const release = (): void => {
+    const unwatch = watchReleases(() => {
       isPressed = false;
-      // The click event follows this one.
-      if (waits) timer ??= setTimeout(look);
-    };
-    look();
+      if (isDue) update();
+    });
+    update();
     const stop = rows.subscribe((now, before) => {
-      if (!before.loaded && now.loaded) look();
-      else timer ??= setTimeout(look, LOOK_MS);
+      if (!before.loaded && now.loaded) update();
+      else timer ??= setTimeout(update, UPDATE_MS);
     });
     addEventListener("pointerdown", press);
-    for (const type of RELEASES) addEventListener(type, release);
     return () => {
       clearTimeout(timer);
       stop();
+      unwatch();
       removeEventListener("pointerdown", press);
-      for (const type of RELEASES) removeEventListener(type, release);
     };
   }, [rows]);
   return version;
