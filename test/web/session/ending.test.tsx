@@ -81,6 +81,14 @@ test("a turn whose record stops has no end, wherever its state is shown", async 
   await screen.findByText(/^no end recorded/);
 });
 
+test("the header marks that the subject of the end is truncated", async () => {
+  await start("failed");
+  holdErrors([{ ...error, subject: `git commit -m ${"long ".repeat(40)}` }])();
+  render(<App client={client} />);
+  const link = await screen.findByRole("link", { name: /^ended in step 2: git commit/ });
+  expect(link.textContent).toMatch(/… →$/);
+});
+
 test("the header says if the record does not say why a session failed", async () => {
   await start("failed");
   holdErrors([])();

@@ -137,9 +137,10 @@ function endingFact(session_id: string, ending: Ending): Fact {
   const endingText =
     no_end === true ? t.facts.noEndAfter : cut_off === true ? t.facts.cutOffAt : t.facts.endedAt;
   const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");
+  const shown = what.length > ENDING_LIMIT ? `${cutShort(what, ENDING_LIMIT)}…` : what;
   return {
     ...fact,
-    text: `${endingText(step, cutShort(what, ENDING_LIMIT))} →`,
+    text: `${endingText(step, shown)} →`,
     title: what,
     href: sessionHref(session_id, `part-${part_id}`),
   };
