@@ -72,7 +72,7 @@ describe("a call", () => {
       '[OK] ‹Bash› ‹ls\n      pwd›\n    with ‹{"timeout":5}›\n    «a.ts\n    b.ts»',
     );
     const exec = call("exec_command", { cmd: "ls" });
-    expect(plain(exec, result(exec, ""))).toBe("[OK] Shell ls");
+    expect(plain(exec, result(exec, ""))).toBe("[OK] exec_command ls");
     expect(plain(call("mcp__linear__get_issue", "{}"))).toBe("[OK] mcp__linear__get_issue {}");
   });
 

@@ -1,11 +1,9 @@
 import { RawJson } from "../raw-json.ts";
 import type { Request } from "../request.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
-import { callTool } from "./call-subject.ts";
 import { type CallOutcome, outcomeText } from "./outcome.ts";
 import { labelOf } from "./part-kinds.ts";
 import { searchText } from "./search-text.ts";
-import { fullToolLabel } from "./tool-label.ts";
 
 /**
  * How an agent's text is adapted for printing or copying: a terminal has little space, and must be protected from control
@@ -113,7 +111,7 @@ export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus
   const more = rest && `\n    with ${form.shorten(rest)}`;
   // Indented, so that no line of a command looks like the beginning of a call or a turn.
   const shown_status = form.shorten(command).replaceAll("\n", "\n      ");
-  return `${callBadge(status, outcomeOf(call.state))} ${firstLine(fullToolLabel(callTool(call)), form)} ${shown_status}${more}`;
+  return `${callBadge(status, outcomeOf(call.state))} ${firstLine(call.tool_name, form)} ${shown_status}${more}`;
 }
 
 export function firstLine(text: string, { shorten }: PlainForm): string {

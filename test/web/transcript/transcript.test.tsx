@@ -791,7 +791,7 @@ describe.each([
     expect(copied).toEqual([
       '[OK] Bash echo "a"\n      echo b\n    with {"timeout":5000}',
       '[FAILED] Read {"file_path":"a.ts"}\n    no such file',
-      "[RUNNING] Shell ls\n    a.ts",
+      "[RUNNING] exec_command ls\n    a.ts",
       '[OK] Bash {"command":',
     ]);
   });
