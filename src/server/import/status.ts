@@ -193,8 +193,8 @@ const isAnswered = ({ entry, summary, open_calls }: IndexedSession): boolean =>
   entry.format.recordsTurnEnds !== true && summary.activity === "text" && open_calls.length === 0;
 
 /**
- * The status of a turn without a recorded end. It has failed if its last record is an error. It has completed if its last record is text, or if it contains only notes (see
- * `finalizeTranscript`). `idle`: a hook reported the end of the turn.
+ * The status of a turn without a recorded end. It has failed if its last record is an error. It has completed if its last record is
+ * text, or if it contains only notes (see `finalizeTranscript`). `idle`: a hook reported the end of the turn.
  */
 function silentEnd(
   state: IndexedSession,
