@@ -21,6 +21,8 @@ const ROUNDS = 3;
 /** Short stages run this often in a round: the system counts CPU time in steps of 4 ms, and some stages take 20 ms. */
 const REPEATS = 6;
 const GOAL = 3;
+/** A transcript is `indexed` for search, or a `transcript` that clients follow and resume, with digests of its frames. */
+const STAGES = ["frames", "row", "indexed", "transcript"] as const;
 /** Minimum bytes per source before it is read, and maximum that is measured. */
 const LEAST_BYTES = 5 * 1024 * 1024;
 const MOST_BYTES = 12 * 1024 * 1024;
@@ -49,18 +51,19 @@ function atLeast({ format, files }: SourceFiles): SourceFiles {
   };
 }
 
-/** Reads only frames; the daemon's `Reading` makes a row of them, and with `folding` a transcript. */
+/** Reads only frames; the daemon's `Reading` makes a row or a transcript of them. */
 async function read(
   format: Format,
   path: string,
   bytes: Uint8Array,
-  as: "frames" | "row" | "transcript",
+  as: (typeof STAGES)[number],
 ): Promise<void> {
   const reader = format.createReader({ path });
   const reading = createReading({
     path,
     format,
-    folding: as === "transcript",
+    folding: as === "indexed" || as === "transcript",
+    resumable: as === "transcript",
     idFor: (id) => id,
     isViewed: () => false,
   });
@@ -73,7 +76,6 @@ async function read(
   else reading.close();
 }
 
-const STAGES = ["frames", "row", "transcript"] as const;
 type Times = Record<"decoded" | "parse" | "made" | (typeof STAGES)[number], number>;
 
 /** The CPU times of each round in milliseconds. The stages alternate, so that a slow machine affects all of them. */
@@ -97,6 +99,7 @@ async function measure({ format, files }: SourceFiles): Promise<{ records: numbe
       }, REPEATS),
       frames: await cpuOf(() => readAll("frames"), REPEATS),
       row: await cpuOf(() => readAll("row")),
+      indexed: await cpuOf(() => readAll("indexed")),
       transcript: await cpuOf(() => readAll("transcript")),
     };
     // The first round is a warm-up.
@@ -148,6 +151,7 @@ async function rowsOf(view: string, sources: readonly SourceFiles[]): Promise<Ro
         "and the same frames parsed": least,
         "into frames": frames,
         "into a row": ratio((times) => times.row),
+        "into a transcript for the index": ratio((times) => times.indexed),
         "into a transcript": ratio((times) => times.transcript),
       },
     });

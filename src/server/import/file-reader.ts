@@ -170,6 +170,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       path: entry.path,
       format: entry.format,
       folding,
+      resumable: true,
       idFor: (id) => idFor(entry, id),
       isViewed,
       onFrames: options.onFrames,

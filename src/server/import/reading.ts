@@ -91,6 +91,8 @@ interface ReadingOptions {
   path: string;
   format: Format;
   folding: boolean;
+  /** Whether clients follow the transcripts and may resume after a restart. Their digests cost as much as parsing the file. */
+  resumable?: boolean;
   /** The id under which a session of this file is listed. */
   idFor(session_id: string): string;
   /** Whether the session has viewers, so that its frames are emitted. */
@@ -105,7 +107,7 @@ interface ReadingOptions {
 /** Creates a reading: bytes in, session builders out. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the position in a file, without calls that would slow down reading
 export function createReading(options: ReadingOptions): Reading {
-  const { path, format, folding, idFor, isViewed, window, onFrames } = options;
+  const { path, format, folding, resumable = false, idFor, isViewed, window, onFrames } = options;
   let reader = format.createReader({
     path,
     ...(window?.checkpoint
@@ -249,7 +251,7 @@ export function createReading(options: ReadingOptions): Reading {
         ...window?.rowOf(id),
         unsent: [],
         ...(window && transcript === undefined && { needs_markers: true }),
-        ...(reading.folding && { buffer: createFrameBuffer(id, true, transcript) }),
+        ...(reading.folding && { buffer: createFrameBuffer(id, resumable, transcript) }),
       };
       reading.builders.set(id, builder);
     }
