@@ -21,9 +21,11 @@ export class RawJson {
     this.within = within;
   }
 
-  /** The text at `path` of a value that was parsed from it. Serializes the value if there is nothing at `path`. */
-  of(value: unknown, path: readonly (string | number)[]): string {
-    const written = JSON.stringify(value);
+  /**
+   * The text at `path` of a value that was parsed from it. If there is nothing at `path`: `written`, the value as `JSON.stringify`
+   * writes it.
+   */
+  of(value: unknown, path: readonly (string | number)[], written = JSON.stringify(value)): string {
     const name = path.at(-1);
     // Most agents use JSON.stringify, so the same text is in the line, and searching for it is cheaper than scanning. Numbers are
     // excluded, because a match could be the prefix of a longer one.

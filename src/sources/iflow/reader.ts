@@ -26,6 +26,7 @@ export interface IflowState extends StartedRuns {
 }
 
 const MAX_EMITTED_CALLS = 200;
+const MAX_EMITTED_TEXTS = 21;
 
 const idOf = (name: string): string => {
   const bare = name.replace(/^session-/, "");
@@ -89,10 +90,12 @@ function readAssistant(
 ): RecordResult {
   const raw = new RawJson(record);
   const all = blocksIn(message.content);
-  /** New blocks with their position in the record. */
-  const news = all
-    .map((block, index) => ({ block, index }))
-    .filter(({ block }) => isNew(state, conversation, block));
+  /** New blocks with their position in the record, and for calls the JSON of their arguments. */
+  const news: { block: JsonObject; index: number; input_json: string | undefined }[] = [];
+  for (const [index, block] of all.entries()) {
+    const input_json = block.type === "tool_use" ? JSON.stringify(block.input ?? {}) : undefined;
+    if (isNew(state, conversation, block, input_json)) news.push({ block, index, input_json });
+  }
   const usage = usageOf(message.usage);
   const isLast = !/-tool-/.test(asString(message.id) ?? "");
   if (news.length === 0) {
@@ -116,10 +119,10 @@ function readAssistant(
     news.map(({ block }) => block),
     {
       argumentsAt(at) {
-        const { block, index } = news[at] ?? {};
+        const { block, index, input_json } = news[at] ?? {};
         return index === undefined
           ? undefined
-          : raw.of(block?.input ?? {}, ["message", "content", index, "input"]);
+          : raw.of(block?.input ?? {}, ["message", "content", index, "input"], input_json);
       },
       onCall: (call) => noteCall(state, call, state.conversation.at),
     },
@@ -128,12 +131,17 @@ function readAssistant(
   return conversation.result({ kind: "hidden", rule: "blank text" });
 }
 
-/** Whether no earlier record of the answer contained this block. Remembers the block. */
-function isNew(state: IflowState, conversation: Conversation, block: JsonObject): boolean {
-  if (block.type === "tool_use") {
+/** Whether no earlier record of the answer contained this block. Remembers the block. `input_json`: of a call. */
+function isNew(
+  state: IflowState,
+  conversation: Conversation,
+  block: JsonObject,
+  input_json: string | undefined,
+): boolean {
+  if (input_json !== undefined) {
     const id = asText(block.id);
     if (id === undefined) return true;
-    const length = JSON.stringify(block.input ?? {}).length;
+    const { length } = input_json;
     const known = state.emitted_calls.findLast((call) => call.id === id);
     if (known?.length === length) return false;
     if (known !== undefined) known.length = length;
@@ -145,7 +153,7 @@ function isNew(state: IflowState, conversation: Conversation, block: JsonObject)
   if (!conversation.hasOpenStep) state.emitted_texts = [];
   const beginning = `${text.length}:${text.slice(0, 80)}`;
   if (state.emitted_texts.includes(beginning)) return false;
-  state.emitted_texts = [...state.emitted_texts.slice(-20), beginning];
+  if (state.emitted_texts.push(beginning) > MAX_EMITTED_TEXTS) state.emitted_texts.shift();
   return true;
 }
 

@@ -203,8 +203,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     const text = asString(part.text);
     const signature = asText(part.thoughtSignature);
     if (call !== undefined) {
-      const path = ["message", "parts", index, "functionCall", "args"];
-      emitCall(state, conversation, call, raw.of(call.args ?? {}, path));
+      emitCall(state, conversation, call, { raw, index });
     } else if (text !== undefined && part.thought === true) conversation.thinking(text, { signature });
     else if (text !== undefined) conversation.text(text);
     else {
@@ -229,7 +228,15 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
 
 const MAX_ASKED = 128;
 
-function emitCall(state: QwenState, conversation: Conversation, call: JsonObject, json: string): void {
+/** `raw`, `index`: the text of the call's record, and the call's part in it. */
+function emitCall(
+  state: QwenState,
+  conversation: Conversation,
+  call: JsonObject,
+  { raw, index }: { raw: RawJson; index: number },
+): void {
+  const args = call.args ?? {};
+  const args_json = JSON.stringify(args);
   const tool_name = asText(call.name) ?? "(unnamed tool)";
   const given = asText(call.id);
   const input = inputOf(call.args);
@@ -237,14 +244,14 @@ function emitCall(state: QwenState, conversation: Conversation, call: JsonObject
   const id = conversation.toolCall({
     id: given,
     tool_name,
-    arguments_json: json,
+    arguments_json: raw.of(args, ["message", "parts", index, "functionCall", "args"], args_json),
     payload,
   });
   noteCall(state, { id, name: tool_name, input }, state.conversation.at);
   if (given === undefined || given === "__proto__") return;
-  state.asked[given] = callKey(tool_name, call.args);
-  const [oldest, ...others] = Object.keys(state.asked);
-  if (oldest !== undefined && others.length >= MAX_ASKED) delete state.asked[oldest];
+  state.asked[given] = callKey(tool_name, args_json);
+  const asked = Object.keys(state.asked);
+  if (asked[0] !== undefined && asked.length > MAX_ASKED) delete state.asked[asked[0]];
 }
 
 function readResults(state: QwenState, conversation: Conversation, record: SessionRecord): void {

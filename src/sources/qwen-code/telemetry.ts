@@ -13,9 +13,9 @@ import { usageOf } from "./usage.ts";
 const MAX_ENDED = 64;
 const MAX_TEXT = 200;
 
-/** A short key of a call: its tool and the start of its arguments. */
-export const callKey = (name: unknown, input: unknown): string =>
-  `${asString(name) ?? ""}:${JSON.stringify(input ?? {})}`.slice(0, MAX_TEXT);
+/** A short key of a call: its tool and the start of its arguments as `JSON.stringify` writes them. */
+export const callKey = (name: unknown, input_json: string): string =>
+  `${asString(name) ?? ""}:${input_json}`.slice(0, MAX_TEXT);
 
 const DECISIONS: Readonly<Record<string, Decider>> = {
   accept: "person",
@@ -71,7 +71,7 @@ export function readTelemetry(
       const by = own(DECISIONS, asString(event.decision));
       const duration_ms = asNumber(event.duration_ms);
       state.ended.push({
-        call: callKey(event.function_name, event.function_args),
+        call: callKey(event.function_name, JSON.stringify(event.function_args ?? {})),
         ...(by !== undefined && { permission: { by } }),
         ...(duration_ms !== undefined && { duration_ms }),
       });
