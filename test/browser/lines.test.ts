@@ -86,7 +86,11 @@ function prompt(text: string): string {
   return record("user", text);
 }
 function answer(text: string): string {
-  return record("assistant", [{ type: "text", text }]);
+  // A thought that is not recorded is counted at the foot of the turn.
+  return record("assistant", [
+    { type: "thinking", thinking: "", signature: "c2lnbmVk" },
+    { type: "text", text },
+  ]);
 }
 /** A call of the shell that fails after some seconds. */
 function command(id: string, command: string, output: string, seconds = 1): string[] {

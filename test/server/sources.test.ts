@@ -112,6 +112,17 @@ describe("agents switched off and on", () => {
   const sourceOf = async (agent: string) =>
     (await running?.sessions.describeSources())?.find((source) => source.agent === agent);
 
+  it("names in the status the folders that are scanned, not those above them", async () => {
+    await start();
+    const roots = running?.sessions.status().roots ?? [];
+    expect(roots).toContainEqual({
+      agent: "claude-code",
+      path: join(folder, "claude/projects"),
+      exists: true,
+    });
+    expect(roots.map(({ path }) => path)).not.toContain(join(folder, "share"));
+  });
+
   it("lists each agent's folders, number of sessions, and missing folders", async () => {
     writeClaude("one", "zebrafinch", 1);
     writeClaude("two", "zebrafinch", 2);

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { sep } from "node:path";
 import type { AgentSource } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Notice } from "../../store/contract.ts";
@@ -9,7 +9,7 @@ import { type ReadFailures, unreadNotice } from "./read-failures.ts";
 import type { RecordLogs } from "./record-logs/record-logs.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
 import type { TrackedFiles } from "./tracked-files.ts";
-import type { WatchRoot } from "./watch/found-file.ts";
+import { scannedFolders, type WatchRoot } from "./watch/found-file.ts";
 import type { SessionWatch } from "./watch/watch.ts";
 import { isMissing, whyUnread } from "./watch/why-unread.ts";
 
@@ -71,9 +71,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   function foldersOf(format: Format, own: readonly SessionFile[]): string[] {
     const usual = roots
       .filter((root) => root.format.id === format.id && !root.internal && !root.sample)
-      .flatMap(({ path, folders = format.root?.folders ?? [] }) =>
-        folders.map((folder) => join(path, folder)),
-      );
+      .flatMap(scannedFolders);
     const named = paths.filter((path) => own.some((entry) => !entry.gone && isWithin(path, entry.path)));
     return [...new Set([...usual, ...named])];
   }

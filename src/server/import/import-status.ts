@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { MAX_NOTICES, type ReadFailures, unreadNotice } from "./read-failures.ts";
 import type { RecordLogs } from "./record-logs/record-logs.ts";
 import { isStale, type SessionFile } from "./session-file.ts";
-import type { WatchRoot } from "./watch/found-file.ts";
+import { scannedFolders, type WatchRoot } from "./watch/found-file.ts";
 import type { SessionWatch } from "./watch/watch.ts";
 
 /** How far all files are read, and what cannot be read. */
@@ -20,7 +21,7 @@ export function importStatus({
   files: Iterable<SessionFile>;
   failures: ReadFailures;
   archive: Pick<ArchiveWriter<SessionFile>, "notices">;
-  watch: Pick<SessionWatch, "errors" | "exists">;
+  watch: Pick<SessionWatch, "errors">;
   record_logs: Pick<RecordLogs, "owns" | "errors">;
   roots: readonly WatchRoot[];
   isOff(entry: SessionFile): boolean;
@@ -49,6 +50,8 @@ export function importStatus({
     ],
     roots: roots
       .filter(({ internal }) => internal !== true)
-      .map(({ format, path }) => ({ agent: format.id, path, exists: watch.exists(path) })),
+      .flatMap((root) =>
+        scannedFolders(root).map((path) => ({ agent: root.format.id, path, exists: existsSync(path) })),
+      ),
   };
 }

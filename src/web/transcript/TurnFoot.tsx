@@ -3,7 +3,7 @@ import { cutShort } from "../../hidden-text/cut-short.ts";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
-import { shortTokens } from "../text/format.ts";
+import { exactNumber, shortTokens } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { duration } from "../ui/duration.ts";
@@ -50,6 +50,14 @@ export const TurnFoot = memo(function TurnFoot({
     ...(thoughts > 0 ? [t.turn.thoughts(thoughts)] : []),
     ...(hooks > 0 ? [t.turn.hooks(hooks)] : []),
   ].join(" · ");
+  const foldedText = (
+    <>
+      <span className="turn-folded-long">{folded}</span>
+      <span className="turn-folded-short" aria-hidden="true">
+        +{exactNumber(thoughts + hooks)}
+      </span>
+    </>
+  );
   return (
     <div className="turn-foot">
       {said !== "" && (
@@ -71,7 +79,7 @@ export const TurnFoot = memo(function TurnFoot({
       )}
       {folded !== "" &&
         (host.showEveryRecord === undefined ? (
-          <span className="turn-folded">{folded}</span>
+          <span className="turn-folded">{foldedText}</span>
         ) : (
           <button
             type="button"
@@ -79,7 +87,7 @@ export const TurnFoot = memo(function TurnFoot({
             title={t.turn.showEvery}
             onClick={host.showEveryRecord}
           >
-            {folded}
+            {foldedText}
           </button>
         ))}
       {host.showChanges !== undefined && changesFiles(turn, partAt) && (

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Format, SessionPath } from "../../../sources/contract.ts";
 
 /** A folder below which one agent keeps its sessions. */
@@ -30,3 +31,8 @@ export interface FoundFile {
 
 /** The known classification of a file. */
 export type KnownFile = Pick<FoundFile, "path" | "format" | "kind" | "side">;
+
+/** The folders that are scanned below a root; the root itself if its format has none. */
+export function scannedFolders({ format, path, folders = format.root?.folders ?? [] }: WatchRoot): string[] {
+  return folders.length === 0 ? [path] : folders.map((folder) => join(path, folder));
+}

@@ -9,7 +9,7 @@ export function EmptyList({
   total,
   text,
   lost,
-  roots,
+  folders,
   onClear,
 }: {
   /** The text that the list is filtered by. */
@@ -19,7 +19,8 @@ export function EmptyList({
   total: number;
   /** Why the list could not be loaded. `undefined`: it is loading. */
   lost: readonly [heading: string, text: string] | undefined;
-  roots: readonly string[];
+  /** The folders in which sessions are searched for. */
+  folders: readonly string[];
   onClear(): void;
 }): ReactNode {
   if (!loaded)
@@ -51,7 +52,7 @@ export function EmptyList({
         <a href={NEW_SESSION}>{t.sessions.startOne}</a> {t.sessions.orRun}
       </p>
       <ul>
-        {roots.map((path) => (
+        {folders.map((path) => (
           <li key={path}>
             <code>{path}</code>
           </li>
