@@ -1,11 +1,5 @@
+import type { Mount } from "./consumers/consumer.ts";
 import { answer, deltas, giant } from "./input.ts";
-
-/** Renders a growing text. */
-export interface Consumer {
-  push(delta: string): void;
-  end(): void;
-}
-export type Mount = (root: HTMLElement) => Consumer | Promise<Consumer>;
 
 const CONSUMERS: Record<string, () => Promise<{ mount: Mount }>> = {
   floor: () => import("./consumers/floor.ts"),

@@ -1,4 +1,4 @@
-import type { Mount } from "../stream.ts";
+import type { Mount } from "./consumer.ts";
 
 /** Number of lines in a box that is only laid out when visible. */
 const BOX = 16;

@@ -1,4 +1,4 @@
-import type { Consumer } from "../stream.ts";
+import type { Consumer } from "./consumer.ts";
 
 /** Joins deltas and renders the text once per frame. */
 export function growing(show: (text: string, open: boolean) => void): Consumer {

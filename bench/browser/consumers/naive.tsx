@@ -1,7 +1,7 @@
 import { createRoot } from "react-dom/client";
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
-import type { Mount } from "../stream.ts";
+import type { Mount } from "./consumer.ts";
 import { growing } from "./growing.ts";
 
 const plugins = [remarkGfm];

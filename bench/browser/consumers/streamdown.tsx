@@ -1,7 +1,7 @@
 import { createCodePlugin } from "@streamdown/code";
 import { createRoot } from "react-dom/client";
 import { Streamdown } from "streamdown";
-import type { Mount } from "../stream.ts";
+import type { Mount } from "./consumer.ts";
 import { growing } from "./growing.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-dark", "github-dark"] }) };

@@ -1,5 +1,5 @@
 import { default_renderer, parser, parser_end, parser_write } from "streaming-markdown";
-import type { Mount } from "../stream.ts";
+import type { Mount } from "./consumer.ts";
 
 /** streaming-markdown: the best other renderer without React. It does not highlight code. */
 export const mount: Mount = (root) => {

@@ -2,7 +2,7 @@ import "../../../src/web/app/theme.css";
 import { createRoot } from "react-dom/client";
 import { growthOf, recordGrowth } from "../../../src/model/transcript/growth.ts";
 import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
-import type { Mount } from "../stream.ts";
+import type { Mount } from "./consumer.ts";
 import { growing } from "./growing.ts";
 
 /** The product's own component, with the same information about growth as in its transcript. */
