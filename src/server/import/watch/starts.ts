@@ -17,8 +17,7 @@ export interface Start {
 }
 
 /**
- * Resolves the roots, the named paths and the followed files. `existing`: the roots that exist. `setError` is called for paths
- * that cannot be read.
+ * Resolves the roots that exist, the named paths and the followed files. `setError` is called for paths that cannot be read.
  */
 export async function resolveStarts({
   roots,
@@ -32,14 +31,12 @@ export async function resolveStarts({
   followed: ReadonlyMap<string, KnownFile>;
   isOff(format: Format): boolean;
   setError(path: string, why: string): void;
-}): Promise<{ starts: Start[]; existing: Set<string> }> {
+}): Promise<Start[]> {
   const found: Start[] = [];
-  const there = new Set<string>();
   for (const { path: root, format, sample = false, folders = format.root?.folders ?? [] } of roots) {
     for (const folder of folders) {
       try {
         const base = await realpath(root);
-        there.add(root);
         if (isOff(format)) continue;
         found.push({ path: await realpath(join(base, folder)), base, format, sample });
       } catch (error) {
@@ -57,7 +54,7 @@ export async function resolveStarts({
     }
   }
   for (const [path, known] of followed) found.push({ path, base: dirname(path), known });
-  return { starts: found, existing: there };
+  return found;
 }
 
 /** The path that `Format.classify` gets. */

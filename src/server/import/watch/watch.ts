@@ -37,8 +37,6 @@ export interface SessionWatch {
   readonly errors: ReadonlyMap<string, string>;
   /** Time of the last complete scan, in milliseconds since 1970. */
   readonly scanned_at: number | undefined;
-  /** Whether a root existed during the last scan. */
-  exists(root: string): boolean;
   /** Starts or stops polling this file every `hotInterval`. */
   setHot(path: string, hot: boolean): void;
   /** Adds a file outside all scanned folders to the complete scans, with its known format. */
@@ -76,7 +74,6 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   let scanning: Promise<void> | undefined;
   let starts: Start[] = [];
   let errors = new Map<string, string>();
-  let existing = new Set<string>();
 
   function setError(path: string, why: string | undefined) {
     if (why === undefined) errors.delete(path);
@@ -111,7 +108,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   async function scanAll(): Promise<void> {
     if (closed) return;
     errors = new Map();
-    ({ starts, existing } = await resolveStarts({ ...options, followed, isOff, setError }));
+    starts = await resolveStarts({ ...options, followed, isOff, setError });
     const before = new Set(known.files.keys());
     const listened = events.paths();
     const seen = newSeen();
@@ -243,7 +240,6 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     get scanned_at() {
       return scanned_at;
     },
-    exists: (root) => existing.has(root),
     setHot(path, isHot) {
       if (isHot) hot.add(path);
       else hot.delete(path);
