@@ -132,62 +132,24 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(readdirSync(home.path)).toEqual([".claude"]);
   });
 
-  it.each<[string[], string]>([
-    [["--prot", "4"], "Unknown option --prot. Put arguments that start with a dash after `--`."],
-    [
-      ["run", "Go", "--mdoel", "x"],
-      "Unknown option --mdoel. Put arguments that start with a dash after `--`.",
-    ],
-    [["--no-smaples"], "Unknown option --no-smaples. Put arguments that start with a dash after `--`."],
-    [["--no-port"], "Unknown option --no-port. Put arguments that start with a dash after `--`."],
-    [["run", "-fix it"], "Unknown option -f. Put arguments that start with a dash after `--`."],
-    [["--data-dir"], "--data-dir needs a value."],
-    [["--port", "--open"], "--port needs a value."],
-    [["--no-samples=3"], "--no-samples does not take a value."],
-  ])("describes what is wrong with the flags %j", async (args, text) => {
+  it("describes an invalid flag in one line, and writes nothing", async () => {
     const home = newHome();
-    const run = await finish(home, args);
-    expect(run).toEqual({ code: 2, out: "", err: `${text} \`--help\` lists all options.\n` });
+    const text =
+      "Unknown option --prot. Put arguments that start with a dash after `--`. `--help` lists all options.";
+    expect(await finish(home, ["--prot", "4"])).toEqual({ code: 2, out: "", err: `${text}\n` });
     expect(readdirSync(home.path)).toEqual([".claude"]);
   });
 
   it.each<[string[], string]>([
-    [["--nonsense"], "--nonsense"],
     [["--port", "http"], "--port http"],
     [["--port", "65536"], "--port 65536"],
-    [["--json"], "--json belongs to `run` and `show`"],
-    [["show", "x.jsonl", "--port", "1"], "--port belongs to the daemon, not to `show`"],
     [["show"], "show FILE"],
     [["no-such-folder"], "no-such-folder: no such command, file or folder"],
     [["no\u001b]0;owned\u0007-\u009b2J\u202e"], "no\\u001b]0;owned\\u0007-\\u009b2J\\u202e: no such"],
     [["--host", "0.0.0.0"], "--password-file"],
-    [["--host", "192.168.1.5"], "--password-file"],
-    [["--host", "::"], "--password-file"],
-    [["--host", "0.0.0.0", "--password-file", "PASSWORD"], "TLS"],
-    [["--host", "0.0.0.0", "--password-file", "SHORT", "--origin", "https://v.example"], "12 characters"],
-    [
-      ["--host", "0.0.0.0", "--password-file", "PASSWORD", "--origin", "http://v.example"],
-      "--origin http://v.example",
-    ],
-    [
-      ["--host", "0.0.0.0", "--password-file", "none", "--origin", "https://v.example"],
-      "none: cannot be read",
-    ],
-    [
-      ["--host", "0.0.0.0", "--password-file", "PASSWORD", "--origin", "http://localhost:8080"],
-      "--host 0.0.0.0 needs TLS",
-    ],
-    [["--host", "0.0.0.0", "--origin", "http://localhost:8080"], "--password-file"],
-    [["--origin", "https://v.example"], "--password-file"],
-    [["--origin", "https://localhost:8443"], "--password-file"],
-    [["--origin", "http://localhost.v.example"], "--origin http://localhost.v.example"],
-    [["--origin", "http://192.168.1.5:8080"], "--origin http://192.168.1.5:8080"],
-    [["--origin", "http://localhost:8080/x"], "--origin http://localhost:8080/x"],
-    [["--cert", "PASSWORD"], "--key"],
     [["--link"], "No daemon uses"],
     [["LOOP"], "cannot be read"],
     [["--cert", "PASSWORD", "--key", "PASSWORD"], "--cert"],
-    [["--cert", "EMPTY", "--key", "EMPTY"], "--cert"],
     [
       ["--port", "0", "--host", "192.0.2.1", "--password-file", "PASSWORD", "--origin", "https://v.example"],
       "--host 192.0.2.1",
@@ -200,7 +162,7 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--data-dir", process.platform === "win32" ? "SHORT" : "/proc/verbatim"], "--data-dir"],
   ])("rejects %j with one line that includes a remedy", async (args, said) => {
     const home = newHome();
-    const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n", EMPTY: "" };
+    const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n" };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(home.path, name), text);
     symlinkSync("LOOP", join(home.path, "LOOP"));
     const isPath = (arg: string) => /^[A-Z]+(?:\/|$)/.test(arg);
