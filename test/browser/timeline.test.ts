@@ -84,10 +84,10 @@ it("navigates from the timeline to parts and runs by keys and clicks", async () 
 it("draws, zooms and clicks thousands of bars", async () => {
   const folder = join(home.claude, "projects/-home-ada-long");
   await mkdir(folder, { recursive: true });
-  const { session_id, lines } = generateClaudeSession({ parts: 32_000, turns: 60, seed: 5 });
+  const { session_id, lines } = generateClaudeSession({ parts: 10_000, turns: 20, seed: 5 });
   await writeFile(join(folder, `${session_id}.jsonl`), lines.map((line) => `${line}\n`).join(""));
   await start(["--no-samples"]);
-  // Until it is indexed, only the end of such a large session is there. Opening it would delay that.
+  // Opening it earlier would delay its index.
   await eventually(async () => {
     const { sessions, not_indexed } = await json<SearchAllReply>("/api/search?q=nothing");
     expect({ sessions, not_indexed }).toEqual({ sessions: 1, not_indexed: 0 });
@@ -98,7 +98,7 @@ it("draws, zooms and clicks thousands of bars", async () => {
   const canvas = timeline().locator("canvas");
   await canvas.waitFor();
   const { lanes } = await json<LanesReply>(`/api/sessions/${session_id}/lanes`);
-  expect(lanes[0]?.bars.length).toBeGreaterThan(8_000);
+  expect(lanes[0]?.bars.length).toBeGreaterThan(2_500);
   /** Whether anything but the background is drawn in the lane. */
   const isDrawn = () =>
     canvas.evaluate((element) => {
