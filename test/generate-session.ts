@@ -25,9 +25,13 @@ export function generateClaudeSession(options: {
   turns: number;
   seed?: number;
   cwd?: string;
+  /** Another name gives another session with the same content. */
+  name?: string;
 }): GeneratedSession {
   const next = seeded(options.seed ?? 1);
-  const session_id = uuidOf(`session ${options.seed ?? 1} ${options.parts} ${options.turns}`);
+  const session_id = uuidOf(
+    `${options.name ?? "session"} ${options.seed ?? 1} ${options.parts} ${options.turns}`,
+  );
   const lines: string[] = [];
   const started = Date.UTC(2026, 10, 20, 9, 0, 0);
   let parent: string | null = null;

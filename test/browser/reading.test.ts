@@ -3,52 +3,80 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
-import { generateClaudeSession } from "../generate-session.ts";
+import { type GeneratedSession, generateClaudeSession } from "../generate-session.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { createHome, type Daemon, enterAt, type Home, settled, startDaemon } from "./harness.ts";
 import { begin, idle, listed, restOf, send, storedParts } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The rows in view do not move while the agent continues to write.
 
-const session = generateClaudeSession({ parts: 60, turns: 3, seed: 11 });
 let home: Home;
-let file: string;
 let daemon: Daemon;
+/** Whether the daemon runs sessions of its own, which would work beside the tests after this one. */
+let has_begun: boolean;
 let browser: TestBrowser;
+let opened = 0;
+let session: GeneratedSession;
+let file: string;
 let page: Page;
 let complaints: string[];
 let transcript: Locator;
 let said: number;
 beforeAll(async () => {
   browser = await openTestBrowser();
+  await startAnew();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await end();
+});
 beforeEach(async () => {
   said = 0;
-  home = await createHome();
+  opened += 1;
+  // Each test writes to a session of its own, with the same content.
+  session = generateClaudeSession({ parts: 60, turns: 3, seed: 11, name: `reading ${opened}` });
   const folder = join(home.claude, "projects/-home-ada-long-session");
   await mkdir(folder, { recursive: true });
   file = join(folder, `${session.session_id}.jsonl`);
   await writeFile(file, session.lines.map((line) => `${line}\n`).join(""));
-  daemon = await startDaemon(home, ["--no-samples"]);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await listed(restOf(home, daemon), session.session_id);
-  ({ page, complaints } = await enterAt(`/session/${session.session_id}`, context, daemon));
+  const rest = restOf(home, daemon);
+  await listed(rest, session.session_id);
+  const path = `/session/${session.session_id}`;
+  ({ page, complaints } = await enterAt(path, context, { ...daemon, launch: await rest.link() }));
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await say("The last one so far.");
   await transcript.getByText("The last one so far.").waitFor();
 });
 afterEach(async () => {
-  expect(complaints).toEqual([]);
   await page.context().close();
+  if (has_begun) {
+    await end();
+    await startAnew();
+  }
+  expect(complaints).toEqual([]);
+});
+
+async function startAnew(): Promise<void> {
+  has_begun = false;
+  home = await createHome();
+  daemon = await startDaemon(home, ["--no-samples"]);
+}
+async function end(): Promise<void> {
   await daemon.stop();
   await home.remove();
-});
+}
+/** Starts a session of the daemon's own; returns its id. */
+async function begun(script: string): Promise<string> {
+  has_begun = true;
+  return await begin(restOf(home, daemon), script, home.path);
+}
 
 async function write(type: "user" | "assistant", part: object): Promise<void> {
   const { message, ...record } = JSON.parse(session.lines.at(-1) ?? "{}");
   said += 1;
-  const uuid = `aaaaaaaa-0000-4000-8000-${String(said).padStart(12, "0")}`;
+  const uuid = uuidOf(`${session.session_id} said ${said}`);
   const content = [part];
   const written = type === "user" ? { role: "user", content } : { ...message, id: uuid, content };
   await appendFile(file, `${JSON.stringify({ ...record, type, uuid, message: written })}\n`);
@@ -404,7 +432,7 @@ it("moves nothing under a pressed pointer, and keeps following after a click", a
 
 it("allows selecting text that is being streamed, and continues afterwards", async () => {
   const rest = restOf(home, daemon);
-  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  await page.goto(`${daemon.origin}/session/${await begun("endless")}`);
   const text = transcript.locator("article.part-row-text p");
   await text.waitFor();
   const { x = 0, y = 0 } = (await text.boundingBox()) ?? {};
@@ -435,9 +463,8 @@ const fromEnd = () =>
   transcript.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
 
 it("offers a button to the end of a growing answer, which resumes following", async () => {
-  const rest = restOf(home, daemon);
   await page.setViewportSize({ width: 1280, height: 420 });
-  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  await page.goto(`${daemon.origin}/session/${await begun("endless")}`);
   const text = transcript.locator("article.part-row-text p").first();
   await text.hover();
   await eventually(async () =>
@@ -459,9 +486,8 @@ it("offers a button to the end of a growing answer, which resumes following", as
 });
 
 it("keeps following when the input shrinks and grows at once", async () => {
-  const rest = restOf(home, daemon);
   await page.setViewportSize({ width: 1280, height: 420 });
-  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  await page.goto(`${daemon.origin}/session/${await begun("endless")}`);
   await expect.poll(() => transcript.evaluate((box) => box.scrollTop)).toBeGreaterThan(100);
   const scrolled = transcript.evaluate(
     (box) => new Promise((resolve) => box.addEventListener("scroll", resolve, { once: true })),
@@ -483,7 +509,7 @@ it("keeps following when the input shrinks and grows at once", async () => {
 
 it("scrolls to a sent prompt, and follows its answer", async () => {
   const rest = restOf(home, daemon);
-  const session_id = await begin(rest, "long", home.path);
+  const session_id = await begun("long");
   await idle(rest, session_id);
   await page.setViewportSize({ width: 1280, height: 420 });
   await page.goto(`${daemon.origin}/session/${session_id}`);
@@ -499,7 +525,7 @@ it("scrolls to a sent prompt, and follows its answer", async () => {
 
 it("scrolls to a held prompt when it is sent", async () => {
   const rest = restOf(home, daemon);
-  const session_id = await begin(rest, "endless", home.path);
+  const session_id = await begun("endless");
   await page.setViewportSize({ width: 1280, height: 420 });
   await page.goto(`${daemon.origin}/session/${session_id}`);
   await expect.poll(() => transcript.evaluate((box) => box.scrollTop)).toBeGreaterThan(100);
@@ -595,7 +621,7 @@ it("visits each error in order, whatever rows are in view", async () => {
 
 it("shows no hint about rows below while the last row is in view", async () => {
   const rest = restOf(home, daemon);
-  const session_id = await begin(rest, "hello", home.path);
+  const session_id = await begun("hello");
   await idle(rest, session_id);
   await page.setViewportSize({ width: 1280, height: 1600 });
   await page.goto(`${daemon.origin}/session/${session_id}`);
@@ -613,9 +639,8 @@ it.each([
 ])(
   "follows an agent again after the user went to its requests and answered them, in a session that $name",
   async ({ height }) => {
-    const rest = restOf(home, daemon);
     await page.setViewportSize({ width: 1280, height });
-    await page.goto(`${daemon.origin}/session/${await begin(rest, "approval", home.path)}`);
+    await page.goto(`${daemon.origin}/session/${await begun("approval")}`);
     const waiting = transcript.locator(".request", { has: page.getByRole("button") });
     for (const request of [1, 2]) {
       await waiting.waitFor();
