@@ -150,6 +150,18 @@ const ALONE = ["test/browser/many-runs.test.ts"];
 /** Tests of the agent loop, which start no processes either. */
 const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,wires}.test.ts";
 
+/**
+ * Tests that replace modules, clocks or variables of their process, or measure its memory or processor time: each file needs a
+ * process of its own. Others that start daemons or write huge files gain nothing from a shared one.
+ */
+const OWN_PROCESS = [
+  "test/adapters/claude-session-store.test.ts",
+  "test/agent/{acp/acp-agent,mcp,tools/files,tools/shell,tools/web-fetch}.test.ts",
+  "test/server/{attach/opencode,callers,disk,faults,growth,huge,list,main,restarts,run,segments,sessions,verify,watch}.test.ts",
+  "test/server/managed/{kill,managed-sessions,runs}.test.ts",
+  "test/{fuzz,long-texts,mutation,soak,start}.test.ts",
+];
+
 /** Tests of what a page does once: it chooses its language, and it loads scripts. Each needs a window and modules of its own. */
 const OWN_WINDOW = ["test/web/chinese.test.tsx", "test/web/ui/on-demand.test.tsx"];
 
@@ -270,7 +282,17 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "unit",
           environment: "node",
           include: ["test/{agent,server,adapters}/**/*.test.ts", "test/*.test.ts"],
-          exclude: ["test/package.test.ts", LOOP],
+          exclude: ["test/package.test.ts", LOOP, ...OWN_PROCESS],
+          // Loading the daemon's modules for each file would take longer than many files' tests.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "unit-alone",
+          environment: "node",
+          include: OWN_PROCESS,
         },
       },
       {

@@ -29,7 +29,7 @@ const { status } = spawnSync(
     "--project",
     "library",
     "--project",
-    "unit",
+    "unit*",
     "--project",
     "components*",
     "--project",

@@ -41,7 +41,11 @@ try {
   ]);
   // Marks the build as current. Otherwise a test that runs `npm start` would build again while others start the daemon.
   await step("First start", [nodeOf(root), join(root, "src/start.mjs"), "--version"], environment);
-  tests("Unit and component tests", ["library", "unit", "components", "components-alone"], environment);
+  tests(
+    "Unit and component tests",
+    ["library", "unit", "unit-alone", "components", "components-alone"],
+    environment,
+  );
   tests("Browser and package tests", ["browser", "browser-alone", "package"], environment);
 } catch (error) {
   if (!(error instanceof StepFailed)) throw error;
