@@ -60,9 +60,9 @@ export function unpack(block: Uint8Array): string[] {
 /** The start of a transcript as it is stored. */
 const storedStart = transcriptStart.extend({ turns: turnTable });
 
-/** Serializes and compresses the starts of transcripts. */
-export const packStarts = (starts: readonly TranscriptStart[]): Uint8Array =>
-  packText(JSON.stringify(starts.map((start) => ({ ...start, turns: tableOfTurns(start.turns) }))));
+/** Serializes the starts of transcripts. They are not compressed, because opening a huge session reads those of all its segments. */
+export const serializeStarts = (starts: readonly TranscriptStart[]): string =>
+  JSON.stringify(starts.map((start) => ({ ...start, turns: tableOfTurns(start.turns) })));
 
 export const packText = (text: string): Uint8Array => zstdCompressSync(text, COMPRESSION);
 const unpackText = (bytes: Uint8Array): string => zstdDecompressSync(bytes).toString("utf8");
@@ -70,8 +70,8 @@ const unpackText = (bytes: Uint8Array): string => zstdDecompressSync(bytes).toSt
 /** Parses a row of `segment`, without the checkpoint. */
 export function segmentOf(row: Record<string, SQLOutputValue>): Omit<SegmentStart, "checkpoint"> {
   const { transcripts } = row;
-  if (!(transcripts instanceof Uint8Array)) throw invalidSegment();
-  const starts = z.array(storedStart).safeParse(JSON.parse(unpackText(transcripts)));
+  if (typeof transcripts !== "string") throw invalidSegment();
+  const starts = z.array(storedStart).safeParse(JSON.parse(transcripts));
   if (!starts.success) throw invalidSegment();
   return {
     segment: Number(row.segment),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SourceUpdate, WriteReport } from "./contract.ts";
-import { guarded, packStarts, packText } from "./sqlite-rows.ts";
+import { guarded, packText, serializeStarts } from "./sqlite-rows.ts";
 import { putParts, removePartsFrom, type TextChanges, writeTexts } from "./sqlite-write-parts.ts";
 import { prepareWrites, putSession, putSteps, putTurn } from "./sqlite-write-rows.ts";
 
@@ -26,7 +26,7 @@ export function createWriter(database: DatabaseSync) {
     const { key, stamp, sessions, segments = [], is_end_only } = update;
     for (const { segment, byte, version, checkpoint, transcripts } of segments) {
       const { agent, byte: checkpoint_byte, state } = checkpoint;
-      const starts = packStarts(transcripts);
+      const starts = serializeStarts(transcripts);
       statements.putSegment.run(key, segment, byte, version, agent, checkpoint_byte, packText(state), starts);
     }
     const known = new Map(statements.sessionsOf.all(key).map(({ id, ref }) => [String(id), Number(ref)]));

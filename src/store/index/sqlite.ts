@@ -24,7 +24,7 @@ const SCHEMA = `
     agent TEXT NOT NULL,
     checkpoint_byte INTEGER NOT NULL,
     state BLOB NOT NULL,
-    transcripts BLOB NOT NULL,
+    transcripts TEXT NOT NULL,
     PRIMARY KEY (source, segment)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE session (
