@@ -5,8 +5,9 @@ import type { OpenCalls } from "../../model/open-calls.ts";
 import { sessionSummary } from "../../model/session.ts";
 import type { KnownFacts } from "../../sources/link-runs.ts";
 import { StoreError } from "../contract.ts";
+import { number, text } from "../sqlite/columns.ts";
 import { openDatabase } from "../sqlite/database.ts";
-import { guarded, number, text } from "../sqlite/errors.ts";
+import { guarded } from "../sqlite/errors.ts";
 import { inTransaction } from "../sqlite/transaction.ts";
 import type { ArchiveContents, ArchiveStore, OpenedArchive, StoredFile, StoredSession } from "./contract.ts";
 

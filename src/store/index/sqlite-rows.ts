@@ -8,7 +8,7 @@ import { type TranscriptStart, transcriptStart } from "../../model/transcript/tr
 import { tableOfTurns, turnsOfTable, turnTable } from "../../model/transcript/turn-table.ts";
 import type { Checkpoint } from "../../sources/contract.ts";
 import { StoreError } from "../contract.ts";
-import { asStoreError } from "../sqlite/errors.ts";
+import { guarded as guardedStore } from "../sqlite/errors.ts";
 import {
   type IndexedPart,
   type IndexedSession,
@@ -194,11 +194,5 @@ export const uuidOf = (bytes: Uint8Array): string =>
     .toString("hex")
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
-/** Converts SQLite errors to `StoreError`s. */
-export function guarded<Value>(work: () => Value): Value {
-  try {
-    return work();
-  } catch (error) {
-    throw asStoreError(error, "the part index");
-  }
-}
+/** Converts SQLite errors to `StoreError`s that name the part index. */
+export const guarded = <Value>(work: () => Value): Value => guardedStore(work, "the part index");

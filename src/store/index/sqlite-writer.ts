@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { transaction } from "../sqlite/transaction.ts";
 import type { SourceUpdate, WriteReport } from "./contract.ts";
 import { guarded, packText, serializeStarts } from "./sqlite-rows.ts";
 import { putParts, removePartsFrom, type TextChanges, writeTexts } from "./sqlite-write-parts.ts";
@@ -64,15 +65,4 @@ export function createWriter(database: DatabaseSync) {
         }),
       ),
   };
-}
-
-function transaction(database: DatabaseSync, work: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }

@@ -10,7 +10,7 @@ import { createWriter } from "./sqlite-writer.ts";
 import { sumUsage } from "./usage-sums.ts";
 
 /**
- * `part.id` is `session.ref × MOST_PARTS + seq`, and also the row id of the part's text in `part_text`, so that a session's parts
+ * `part.id` is `session.ref × MAX_PARTS + seq`, and also the row id of the part's text in `part_text`, so that a session's parts
  * are one range. `step.id` is the id of the step's first part. `text_block.id` is the id of the first of `BLOCK` parts whose
  * texts it contains. See docs/decisions/0023-part-index.md.
  */

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ReadState, readState } from "../../model/read-state.ts";
 import { StoreError } from "../contract.ts";
-import { guarded, number } from "../sqlite/errors.ts";
+import { number } from "../sqlite/columns.ts";
+import { guarded } from "../sqlite/errors.ts";
 import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
 import { inTransaction } from "../sqlite/transaction.ts";
 

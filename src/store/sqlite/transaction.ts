@@ -33,17 +33,26 @@ function checkPlaces(database: DatabaseSync): void {
   }
 }
 
+/** Runs `work` in a transaction. Throws SQLite's errors. */
+export function transaction(database: DatabaseSync, work: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.exec("COMMIT");
+  } catch (error) {
+    // A full disk may already have rolled it back.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
 /** Runs `work` in a transaction, which is on disk when the call returns. Throws a `StoreError`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   guarded(() => {
     checkPlaces(database);
-    database.exec("BEGIN IMMEDIATE");
     try {
-      work();
-      database.exec("COMMIT");
+      transaction(database, work);
     } catch (error) {
-      // A full disk may already have rolled it back.
-      if (database.isTransaction) database.exec("ROLLBACK");
       if (asStoreError(error).kind === "broken") suspect(database);
       throw error;
     }
