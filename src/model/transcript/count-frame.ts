@@ -100,6 +100,7 @@ export function count(pending: PendingRow, frame: Frame): void {
       interrupt(pending);
       return;
     case "turn.start":
+      delete pending.summary.end_inferred;
       if (isNew(pending, `turn ${frame.turn_id}`)) openTurn(pending);
       else act(pending);
       return;
@@ -207,6 +208,7 @@ function countTurnEnd(pending: PendingRow, frame: FrameOf<"turn.end">): void {
     summary.status = frame.status ?? pending.progress.outcome ?? "completed";
   }
   if (frame.inferred === true && frame.status === "failed") summary.end_inferred = true;
+  else delete summary.end_inferred;
   endMessage(pending);
   pending.progress.turn_open = summary.status === "running";
 }

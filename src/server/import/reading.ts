@@ -187,10 +187,6 @@ export function createReading(options: ReadingOptions): Reading {
           summarizeAll(before.get(builder) ?? emptySummary(builder.id, format.id, 0), frames),
         );
       for (const [builder, frames] of taken) {
-        if (builder.summary.end_inferred && frames.some(isTurnBoundary)) {
-          const { end_inferred: _, ...summary } = builder.summary;
-          builder.summary = summary;
-        }
         const counted = before.get(builder);
         before.delete(builder);
         if (counted) builder.summary = resumeSummary(builder.summary, counted);
@@ -217,7 +213,7 @@ export function createReading(options: ReadingOptions): Reading {
       reading.take(reader.close(stopped));
       // A turn that contains only notes needs no end, nor does one with an error. Other failures are marked as inferred.
       for (const builder of running)
-        if (isYielded(builder.summary) && !withNotes.has(builder))
+        if (endedWithoutFailure(builder.summary) && !withNotes.has(builder))
           builder.summary = { ...builder.summary, end_inferred: true };
       if (!is_cut) return;
       const frames = [...reading.builders.values()].map(({ id, summary }) =>
@@ -261,9 +257,8 @@ export function createReading(options: ReadingOptions): Reading {
   return reading;
 }
 
-const isYielded = ({ status }: SessionSummary): boolean => status === "completed" || status === "interrupted";
-
-const isTurnBoundary = ({ type }: Frame): boolean => type === "turn.start" || type === "turn.end";
+const endedWithoutFailure = ({ status }: SessionSummary): boolean =>
+  status === "completed" || status === "interrupted";
 
 /**
  * A small compressed file may contain any amount of text, and cannot be shown in segments because it is only readable from its
