@@ -1,7 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, isBlank } from "../../model/narrow.ts";
-
 import type { Conversation, ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 import { unwrap } from "../conversation/wrappers.ts";

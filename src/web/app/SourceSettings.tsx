@@ -16,7 +16,7 @@ export function SourceSettings(): ReactNode {
   const [agents, setAgents] = useState<readonly AgentSource[]>();
   /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
-  /** `unloaded`: why the last request failed. `unkept`: why a change was not stored. */
+  /** `notLoaded`: why the last request failed. `notStored`: why a change was not stored. */
   const [notLoaded, setNotLoaded] = useState<string>();
   const [notStored, setNotStored] = useState<string>();
   const problem = notStored ?? notLoaded;

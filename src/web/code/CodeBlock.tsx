@@ -36,7 +36,10 @@ interface CodeBlockProps {
   wraps?: boolean;
 }
 
-/** Code with its language and a button that copies exactly the code, or what it was made from. Each line is highlighted once, in a worker. */
+/**
+ * Code with its language and a button that copies exactly the code, or what it was made from. Each line is highlighted once, in a
+ * worker.
+ */
 export const CodeBlock = memo(function CodeBlock({
   code,
   language,

@@ -35,8 +35,8 @@ export interface Draft {
   takeBack(): void;
   /**
    * Withdraws a queued prompt, retrying until the daemon accepts or refuses. Resolves with the failure, if any. The prompt is
-   * inserted before the current text; if the draft is being sent, only after that. `unheard`: called each time the daemon does
-   * not reply.
+   * inserted before the current text; if the draft is being sent, only after that. `onNoReply`: called each time the daemon
+   * does not reply.
    */
   withdraw(message_id: string, onNoReply: () => void): Promise<ApiFailure | undefined>;
   /** Call with the id of a prompt that is in the session. If it is this draft, the draft was sent and is cleared. */

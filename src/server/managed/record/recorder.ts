@@ -144,10 +144,10 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
   /** Frames since the last point at which events covered everything, and the number of events at that point. */
   let frames_since_event = [...pending];
   let complete_events = events.length;
-  /** Frames not yet taken by the commit queue. Those before `whole` are covered by events. */
+  /** Frames not yet taken by the commit queue. Those before `complete` are covered by events. */
   let frames: Frame[] = [];
   let complete = 0;
-  /** Lines of events not yet taken by the commit queue. Those before `whole_lines` may be written. */
+  /** Lines of events not yet taken by the commit queue. Those before `complete_lines` may be written. */
   let lines: string[] = (options.inherited ?? []).map(encodeEvent);
   let complete_lines = lines.length;
   let row_changed = stored === undefined;

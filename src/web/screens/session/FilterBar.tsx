@@ -28,9 +28,9 @@ export function FilterBar({
     // The chips are rendered only after the rows are counted.
     if (isCounted) first.current?.querySelector("button")?.focus();
   }, [isCounted]);
-  const tools = Object.entries(counted?.counts.tools ?? {}).map(
-    ([tool, count]) => [tool, count, toolLabel(tool)] as const,
-  );
+  const tools = Object.entries(counted?.counts.tools ?? {})
+    .map(([tool, count]) => [tool, count, toolLabel(tool)] as const)
+    .sort(([, , a], [, , b]) => (a < b ? -1 : 1));
   const isAmbiguous = (label: string): boolean => tools.filter(([, , other]) => other === label).length > 1;
   return (
     <section
@@ -67,13 +67,11 @@ export function FilterBar({
           onChange={({ target: { value } }) => set(withTool(filter, value))}
         >
           <option value="">{t.filter.anyTool}</option>
-          {tools
-            .toSorted(([, , a], [, , b]) => (a < b ? -1 : 1))
-            .map(([tool, count, label]) => (
-              <option key={tool} value={tool}>
-                {`${visibleText(isAmbiguous(label) ? `${label} · ${tool}` : label, "name")} (${exactNumber(count)})`}
-              </option>
-            ))}
+          {tools.map(([tool, count, label]) => (
+            <option key={tool} value={tool}>
+              {`${visibleText(isAmbiguous(label) ? `${label} · ${tool}` : label, "name")} (${exactNumber(count)})`}
+            </option>
+          ))}
         </select>
       )}
       <span className="find-count" role="status">

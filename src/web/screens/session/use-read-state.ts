@@ -36,7 +36,7 @@ export function useReadState(
       setFirstNew(current.current);
       setAbove(true);
     }
-    let told = 0;
+    let reported = 0;
     let isMarked = opened.unread === true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = (): void => {
@@ -47,13 +47,13 @@ export function useReadState(
       if (document.visibilityState !== "visible" || !document.hasFocus()) return;
       const first = current.current;
       if (first !== undefined && scroller.current?.shows(first)) setAbove(false);
-      const seen = Math.max(told, row.parts - (row.new_parts ?? 0));
+      const seen = Math.max(reported, row.parts - (row.new_parts ?? 0));
       if (!isMarked && (row.new_parts === undefined || last + 1 <= seen)) return;
-      told = Math.max(told, last + 1);
+      reported = Math.max(reported, last + 1);
       isMarked = false;
       void markRead(client, id, { parts: last + 1, unread: false }).then((kept) => {
         // Report it again next time.
-        if (!kept) told = 0;
+        if (!kept) reported = 0;
       });
     };
     const scheduleCheck = (): void => {

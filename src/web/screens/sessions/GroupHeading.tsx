@@ -5,12 +5,12 @@ import { visible } from "../../ui/hidden-text.tsx";
 import type { GroupItem } from "./session-list.ts";
 
 /** Maximum number of folders in a heading's tooltip. */
-const MOST_FOLDERS = 12;
+const MAX_FOLDERS = 12;
 
 function foldersOf({ folders }: GroupItem): string | undefined {
   if (folders.length === 0) return undefined;
-  const named = folders.slice(0, MOST_FOLDERS).map((folder) => visibleText(folder, "name"));
-  return [...named, ...(folders.length > MOST_FOLDERS ? ["…"] : [])].join("\n");
+  const named = folders.slice(0, MAX_FOLDERS).map((folder) => visibleText(folder, "name"));
+  return [...named, ...(folders.length > MAX_FOLDERS ? ["…"] : [])].join("\n");
 }
 
 /** The heading of a group. A click folds it. Only the heading of a folded group is a tab stop, instead of its rows. */

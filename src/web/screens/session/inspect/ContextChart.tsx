@@ -5,7 +5,7 @@ import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 
 /** Maximum number of bars. With more steps, several share a bar, which shows their maximum. */
-const MOST_BARS = 240;
+const MAX_BARS = 240;
 const HEIGHT = 100;
 
 interface Bar {
@@ -59,7 +59,7 @@ export function ContextChart({
 
 function barsOf(steps: readonly StepFigures[]): Bar[] {
   const counted = steps.flatMap((step) => (step.usage ? [{ step, tokens: tokensIn(step.usage) }] : []));
-  const width = Math.max(1, Math.ceil(counted.length / MOST_BARS));
+  const width = Math.max(1, Math.ceil(counted.length / MAX_BARS));
   const bars: Bar[] = [];
   for (const [at, { step, tokens }] of counted.entries()) {
     const last = bars.at(-1);

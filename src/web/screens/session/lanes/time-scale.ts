@@ -11,12 +11,12 @@ export interface Segment {
   isFolded: boolean;
 }
 
-/** A gap is folded if it is longer than `LEAST_GAP`, in milliseconds, and than this share of the total time with bars. */
+/** A gap is folded if it is longer than `MIN_GAP`, in milliseconds, and than this share of the total time with bars. */
 const MIN_GAP = 20_000;
 const MIN_GAP_SHARE = 1 / 40;
 /** Width of a folded gap, in pixels, and the maximum share of the total width that all of them may take. */
 const FOLDED_WIDTH = 72;
-const MOST_FOLDED = 0.4;
+const MAX_FOLDED_SHARE = 0.4;
 
 /** Maps times to pixels and back. Gaps in which nothing happened are folded. */
 export class TimeScale {
@@ -32,7 +32,7 @@ export class TimeScale {
     const pieces = withGaps(spans, least);
     const folded = pieces.filter(({ isFolded }) => isFolded).length;
     const open = pieces.reduce((sum, { from, to, isFolded }) => sum + (isFolded ? 0 : to - from), 0);
-    const folded_width = Math.min(FOLDED_WIDTH, (MOST_FOLDED * width) / Math.max(1, folded));
+    const folded_width = Math.min(FOLDED_WIDTH, (MAX_FOLDED_SHARE * width) / Math.max(1, folded));
     const room = width - folded * folded_width;
     let left = 0;
     this.segments = pieces.map((piece) => {
