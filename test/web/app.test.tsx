@@ -415,8 +415,8 @@ test("several unreadable paths are one line that opens; a single one is shown di
 test("a session shows the notices about its agent", async () => {
   const notice = (agent: string) => ({
     level: "warning",
-    text: `It is not known whether ${agent} is attached.`,
-    remedy: "Until then, its sessions in terminals cannot be answered here.",
+    text: `Whether ${agent} is attached cannot be determined.`,
+    remedy: "Until the file can be read, its sessions in terminals cannot be answered here.",
     agent,
   });
   const notices = [notice("claude-code"), notice("codex")];
@@ -424,9 +424,9 @@ test("a session shows the notices about its agent", async () => {
   daemon.answer(({ route }) => (route === "GET /api/status" ? [200, { ...status, notices }] : undefined));
   history.replaceState(null, "", `/session/${OTHER}`);
   render(<App client={client} />);
-  const shown = await screen.findByText("It is not known whether codex is attached.");
+  const shown = await screen.findByText("Whether codex is attached cannot be determined.");
   expect(shown.closest("p")?.textContent).toContain("cannot be answered here.");
-  expect(screen.queryByText("It is not known whether claude-code is attached.")).toBeNull();
+  expect(screen.queryByText("Whether claude-code is attached cannot be determined.")).toBeNull();
 });
 
 test("every screen reports a newer build after a reconnect", async () => {

@@ -69,7 +69,7 @@ export function exitText(
       : `${label} cannot be started (${command}): ${exit.error.message}`;
   }
   const said =
-    titleOf(errorOutput) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${errorOutput}`;
+    titleOf(errorOutput) === undefined ? "It wrote nothing to stderr." : `Its error output:\n${errorOutput}`;
   const next = retry === "prompt" ? "The next prompt starts it again" : "Try again";
   if (exit.offence !== undefined) return `${label} was ended: ${exit.offence}. ${next}.\n${said}`;
   const how =

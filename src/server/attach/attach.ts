@@ -74,8 +74,8 @@ export function agentAttachments(
 
 const unreadableNotice = (agent: string, name: string, error: unknown): Notice => ({
   level: "warning",
-  text: `It is not known whether ${name} is attached: ${messageOf(error)}`,
-  remedy: "Until then, its sessions in terminals cannot be answered here.",
+  text: `Whether ${name} is attached cannot be determined: ${messageOf(error)}`,
+  remedy: "Until the file can be read, its sessions in terminals cannot be answered here.",
   agent,
 });
 

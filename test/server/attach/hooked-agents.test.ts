@@ -93,9 +93,9 @@ it("says that an agent's settings cannot be read, until they can be", async () =
     {
       level: "warning",
       text: expect.stringMatching(
-        /^It is not known whether Qwen Code is attached: .*settings\.json could not be read/,
+        /^Whether Qwen Code is attached cannot be determined: .*settings\.json could not be read/,
       ),
-      remedy: "Until then, its sessions in terminals cannot be answered here.",
+      remedy: "Until the file can be read, its sessions in terminals cannot be answered here.",
       agent: "qwen-code",
     },
   ]);
