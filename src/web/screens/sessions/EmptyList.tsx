@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { StatusReply } from "../../../protocol.ts";
 import { NEW_SESSION, searchHref } from "../../app/router.ts";
 import { t } from "../../text/text.ts";
 
@@ -9,7 +10,7 @@ export function EmptyList({
   total,
   text,
   lost,
-  folders,
+  roots,
   onClear,
 }: {
   /** The text that the list is filtered by. */
@@ -19,8 +20,7 @@ export function EmptyList({
   total: number;
   /** Why the list could not be loaded. `undefined`: it is loading. */
   lost: readonly [heading: string, text: string] | undefined;
-  /** The folders in which sessions are searched for. */
-  folders: readonly string[];
+  roots: StatusReply["roots"];
   onClear(): void;
 }): ReactNode {
   if (!loaded)
@@ -45,6 +45,8 @@ export function EmptyList({
         </button>
       </div>
     );
+  const folders = mainFolders(roots);
+  const others = new Set(roots.map(({ path }) => path)).size - folders.length;
   return (
     <div className="blank">
       <h2>{t.sessions.none}</h2>
@@ -57,10 +59,20 @@ export function EmptyList({
             <code>{path}</code>
           </li>
         ))}
+        {others > 0 && <li>{t.sessions.moreFolders(others)}</li>}
       </ul>
       <p>
         {t.sessions.otherFolders} <code>npm start -- PATH</code>
       </p>
     </div>
   );
+}
+
+/** The folders of each agent that exist, or else its first one: agents may have dozens, most of other systems and editors. */
+function mainFolders(roots: StatusReply["roots"]): string[] {
+  const main = roots.filter(({ agent, exists }, at) => {
+    const hasOneBefore = roots.slice(0, at).some((other) => other.agent === agent);
+    return exists || !(hasOneBefore || roots.some((other) => other.agent === agent && other.exists));
+  });
+  return [...new Set(main.map(({ path }) => path))];
 }

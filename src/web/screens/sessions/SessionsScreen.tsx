@@ -159,7 +159,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             filtering={filtering}
             total={byId.size}
             lost={connection.status === "lost" ? lostText(connection) : undefined}
-            folders={[...new Set(status?.roots.map(({ path }) => path))]}
+            roots={status?.roots ?? []}
             onClear={() => {
               // Focus the field, because the button will be removed.
               search.current?.focus();

@@ -112,6 +112,7 @@ export const list = {
     startOne: "Start a session",
     orRun:
       "or run an agent on this machine: its session appears here as soon as it begins. Verbatim looks in",
+    moreFolders: (count: number): string => `and ${counted(count, "other folder")}, listed in Settings`,
     otherFolders: "Other folders or files:",
     unreadable: (places: number): string => `${places} places cannot be read`,
     indexingFiles: (done: number, all: number, done_size: string, size: string): string =>

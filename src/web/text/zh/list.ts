@@ -110,6 +110,7 @@ export const list = {
     onlySamples: "本机上没有找到智能体会话。以下是示例，其中一个正在实时播放。",
     startOne: "启动一个会话",
     orRun: "，或在本机运行一个智能体：会话一开始就会显示在这里。Verbatim 会查看以下位置：",
+    moreFolders: (count: number): string => `以及设置中列出的另外 ${number(count)} 个目录`,
     otherFolders: "其他目录或文件：",
     unreadable: (places: number): string => `${places} 个位置无法读取`,
     indexingFiles: (done: number, all: number, done_size: string, size: string): string =>
