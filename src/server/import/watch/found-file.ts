@@ -32,7 +32,6 @@ export interface FoundFile {
 /** The known classification of a file. */
 export type KnownFile = Pick<FoundFile, "path" | "format" | "kind" | "side">;
 
-/** The folders that are scanned below a root; the root itself if its format has none. */
-export function scannedFolders({ format, path, folders = format.root?.folders ?? [] }: WatchRoot): string[] {
-  return folders.length === 0 ? [path] : folders.map((folder) => join(path, folder));
-}
+/** The folders that are scanned below a root. */
+export const scannedFolders = ({ format, path, folders = format.root?.folders ?? [] }: WatchRoot): string[] =>
+  folders.map((folder) => join(path, folder));
