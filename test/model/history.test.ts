@@ -160,6 +160,20 @@ describe("a history", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it("writes a growing part of an earlier message before the end of its turn", () => {
+    const bare: Bare[] = [
+      { type: "message.start", message_id: id(3, 1), model: "m" },
+      { type: "message.start", message_id: id(3, 2), model: "m" },
+      { type: "message.start", message_id: id(3, 1) },
+      { type: "message.part_start", kind: "text", part_id: id(4, 1) },
+      { type: "message.delta", kind: "text", text: "Half", part_id: id(4, 1) },
+      { type: "turn.end", status: "failed" },
+      { type: "message.part_end", part_id: id(4, 1), text: "Half of it" },
+    ];
+    const shown = session(bare).reduce(accumulate, emptyTranscript(SESSION));
+    expect(replay(historyOf(...bare)).parts.slice()).toEqual(shown.parts.slice());
+  });
+
   it("shows an unreadable line in its place", () => {
     const transcript = replay([decodeEvent("{broken")]);
     expect(transcript.parts.at(0)).toMatchObject({ type: "unknown", raw: "{broken" });

@@ -113,8 +113,12 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
       (draft !== undefined || late.size > 0) && after_part_id !== undefined ? { after_part_id } : {};
 
     // What follows may depend on which message is open, so nothing may be pending after these.
+    // A part that is written after its turn's end would be replayed into the next turn.
     const isBoundary =
-      frame.type === "message.start" || frame.type === "message.end" || frame.type === "interrupt";
+      frame.type === "message.start" ||
+      frame.type === "message.end" ||
+      frame.type === "interrupt" ||
+      frame.type === "turn.end";
     if (isBoundary && transcript !== before) writeAllLate(transcript);
     if (endsDraft(frame, draft, before, transcript)) {
       const ending = draft.message_id === ("message_id" in frame ? frame.message_id : undefined);
