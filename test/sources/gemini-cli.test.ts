@@ -89,6 +89,32 @@ describe("a turn of Gemini CLI", () => {
   });
 });
 
+describe("an interrupt of Gemini CLI", () => {
+  const cancelled = (name: string, time: string) => message(name, "info", time, "Request cancelled.");
+  const interrupts = (...lines: object[]) => {
+    const { parts, records } = read(header, user("u1", "08:00:02", "Hello"), ...lines);
+    return {
+      shown: parts.filter((part) => part.type === "marker" && part.kind === "interrupt").length,
+      records: records.slice(2).map(({ disposition }) => disposition),
+    };
+  };
+
+  it("that is recorded twice is shown and counted once", () => {
+    expect(interrupts(cancelled("i1", "08:00:03"), cancelled("i2", "08:00:04"))).toEqual({
+      shown: 1,
+      records: [{ kind: "shown" }, { kind: "folded", into: "the interrupt before it" }],
+    });
+  });
+
+  it("is another one if the agent has continued", () => {
+    const again = gemini("g1", "08:00:04", "Hello.");
+    expect(interrupts(cancelled("i1", "08:00:03"), again, cancelled("i2", "08:00:05"))).toEqual({
+      shown: 2,
+      records: [{ kind: "shown" }, { kind: "shown" }, { kind: "shown" }],
+    });
+  });
+});
+
 describe("a compression of Gemini CLI", () => {
   const answer = gemini("a", "08:20:00", "Got it. Thanks for the additional context!");
   const compressed = (text: string, ...kept: object[]) =>

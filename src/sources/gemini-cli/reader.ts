@@ -48,6 +48,8 @@ interface State {
   started: string[];
   ended: string[];
   calls: SessionLinkFacts["calls"];
+  /** The last part is an interrupt. */
+  interrupted?: boolean;
   context_told?: boolean;
   /** Length and start of the summary that last replaced the model's context. Later mirrors of the context begin with it too. */
   compressed?: string;
@@ -162,7 +164,10 @@ class RecordReading {
 
   private emitShown(body: FrameBody): void {
     if (this.revises) this.fold("the message before it");
-    else this.disposition = { kind: "shown" };
+    else {
+      this.disposition = { kind: "shown" };
+      delete this.state.interrupted;
+    }
     this.put(body);
   }
 
@@ -476,7 +481,13 @@ class RecordReading {
       return;
     }
     if (text.startsWith("Request cancelled")) {
+      // The transcript shows an interrupt that is reported twice once.
+      if (this.state.interrupted && !this.revises) {
+        this.fold("the interrupt before it");
+        return;
+      }
       this.emitShown({ type: "interrupt", part_id, reason: text });
+      if (!this.revises) this.state.interrupted = true;
       return;
     }
     const [title = type] = text.split("\n", 1);
