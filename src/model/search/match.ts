@@ -57,7 +57,10 @@ export function createMatcher({ terms }: Pick<SearchQuery, "terms">): Matcher {
   };
 }
 
-/** One line around the first match, with all matches in it. Without matches: the text's beginning. */
+/**
+ * One line around the first match, with all matches in it. Without matches: the text's beginning. A match in a line of JSON is shown
+ * with the line's escapes decoded, as the page shows it.
+ */
 export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
   const first = ranges[0]?.start ?? 0;
   const from = startOf(text, Math.max(0, first - BEFORE));
@@ -67,10 +70,12 @@ export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
   /** The position in the line of each character of the range. */
   const places: number[] = [];
   let space = false;
-  for (let at = from; at < to; at++) {
-    const character = text[at] ?? "";
+  const json = jsonLineAt(text, first);
+  for (let at = from; at < to; at = from + places.length) {
+    const escaped = json !== undefined && at >= json.start && at < json.end ? escapeAt(text, at) : undefined;
+    const character = escaped?.character ?? text[at] ?? "";
     const isSpace = /\s/.test(character);
-    places.push(line.length);
+    for (let unit = 0; unit < (escaped?.length ?? 1); unit++) places.push(line.length);
     // Consecutive white space becomes one space.
     if (!isSpace) line += character;
     else if (!space && line.length > prefix.length) line += " ";
@@ -88,6 +93,23 @@ export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
     text: (to < text.length ? `${line}…` : line).toWellFormed(),
     ranges: merged(inLine),
   };
+}
+
+/** The line around a position, if it is JSON or a line of it. */
+function jsonLineAt(text: string, at: number): TextRange | undefined {
+  const start = text.lastIndexOf("\n", at) + 1;
+  if (!/^\s*[[{"]/.test(text.slice(start, start + BEFORE))) return undefined;
+  const end = text.indexOf("\n", at);
+  return { start, end: end === -1 ? text.length : end };
+}
+
+/** The character that a JSON escape at a position stands for, and the length of the escape. Escaped control characters stay escaped. */
+function escapeAt(text: string, at: number): { character: string; length: number } | undefined {
+  if (text[at] !== "\\") return undefined;
+  const [escaped] = /^\\(?:u(?!00[01])[\da-fA-F]{4}|["\\/nrt])/.exec(text.slice(at, at + 6)) ?? [];
+  return escaped === undefined
+    ? undefined
+    : { character: String(JSON.parse(`"${escaped}"`)), length: escaped.length };
 }
 
 /** The start of a word near a position, so that a snippet does not begin within a word. */
