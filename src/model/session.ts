@@ -80,6 +80,8 @@ export const openRequest = record({
   title: z.string(),
   asked_at: milliseconds,
   expires_at: optional(milliseconds),
+  /** The call that is approved or refused, which has not started. */
+  tool_call_id: optional(z.string()),
   /**
    * Asked by an agent in a terminal, which shows the same question. It is not in the transcript: `GET
    * /api/sessions/:id/open-requests` returns all of it.

@@ -55,7 +55,7 @@ export function ToolCallView({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, call.id, isTarget);
   const { view, card, summary } = readCall(call, result, host.cwd);
-  const { badge, word, outcome } = statusOf(call, result, host.waiting === true && !host.is_managed);
+  const { badge, word, outcome } = statusOf(call, result, waitOf(call, host));
   const failure = useMemo(
     () => (badge === "failed" ? failureLineOf(call, result) : undefined),
     [badge, call, result],
@@ -90,7 +90,7 @@ export function ToolCallView({
               {summary.figures}
               {word !== undefined && <span className="line-word"> {word}</span>}
             </span>{" "}
-            {!Action && badge !== "open" && <Elapsed call={call} view={view} />}
+            {!Action && badge !== "open" && badge !== "waiting" && <Elapsed call={call} view={view} />}
           </span>
         }
       >
@@ -118,8 +118,8 @@ export function nameOfCall(
   };
 }
 
-/** `open`: the call's end is not recorded, and it is unknown whether it is running. */
-type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open";
+/** `open`: the call's end is not recorded, and it is unknown whether it is running. `waiting`: for the user's approval. */
+type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open" | "waiting";
 
 /** A refused or stopped call did not fail, so it has a word instead of a badge. */
 function CallBadge({
@@ -136,24 +136,37 @@ function CallBadge({
       return <span className="stopped">{t.call.badge(outcome ?? { kind: badge })}</span>;
     case "open":
       return <span className="waiting-badge">{t.call.states[badge]}</span>;
+    case "waiting":
+      return <span className="needs-you">{t.call.states[badge]}</span>;
     default:
       return <StatusBadge status={badge} />;
   }
+}
+
+/** Whether an open call waits for the user. `perhaps`: the session waits and its agent does not say for which call. */
+type CallWait = "for-approval" | "perhaps";
+
+function waitOf(
+  { tool_call_id }: Call,
+  { waiting, waitingCalls, is_managed }: TranscriptHost,
+): CallWait | undefined {
+  if (waitingCalls?.has(tool_call_id)) return "for-approval";
+  return waiting === true && is_managed !== true ? "perhaps" : undefined;
 }
 
 /** The badge of a call, and a word beside it if the badge alone would be misleading. */
 function statusOf(
   call: Call,
   result: Result | undefined,
-  /** Whether the session waits for the user and its agent does not say for which call. */
-  mayWait = false,
+  waits?: CallWait,
 ): { badge: CallBadgeStatus; word?: string; outcome?: CallOutcome } {
   const { state } = call;
   switch (state.status) {
     case "pending":
       return { badge: "running", word: t.waiting.badge };
     case "running":
-      return mayWait ? { badge: "open", word: t.call.mayWait } : { badge: "running" };
+      if (waits === "for-approval") return { badge: "waiting" };
+      return waits === "perhaps" ? { badge: "open", word: t.call.mayWait } : { badge: "running" };
     case "completed":
       return { badge: result?.is_error ? "failed" : "ok" };
     case "error":

@@ -119,6 +119,8 @@ export interface TranscriptHost {
   notes?: NotesHost;
   /** Whether the session waits for the user, in which case its open turn is not shown as running. */
   waiting?: boolean;
+  /** Ids of the calls that wait for the user, if known. */
+  waitingCalls?: ReadonlySet<string>;
   /** Whether the daemon runs this session. Only then is an unknown cost shown as unknown. */
   is_managed?: boolean;
   partHref(part_id: string): string;

@@ -976,6 +976,20 @@ describe("parallel calls", () => {
     expect(rows()[0]).toContain("[RUNNING]");
   });
 
+  it("that wait for an approval are not running, and have no clock", () => {
+    const input = { command: "rm -r build" };
+    const bash = call("Bash", input, { state: running(input) });
+    const other = call("Bash", { command: "ls" }, { state: running({ command: "ls" }) });
+    show(
+      [bash, other],
+      hostOf({ waiting: true, is_managed: true, waitingCalls: new Set([bash.tool_call_id]) }),
+    );
+    const [first = "", second] = rows();
+    expect(first).toContain("waiting");
+    expect(first).not.toContain("[RUNNING]");
+    expect(second).toContain("[RUNNING]");
+  });
+
   it("show the output of a running command so far", async () => {
     const bash = call(
       "Bash",

@@ -39,6 +39,12 @@ interface SessionFacts {
   notes: NotesHost | undefined;
 }
 
+/** The calls that wait for an approval. The same set until it changes, because every row of the transcript depends on it. */
+function useWaitingCalls(row: SessionSummary | undefined): ReadonlySet<string> {
+  const ids = (row?.requests ?? []).flatMap(({ tool_call_id }) => tool_call_id ?? []).join("\n");
+  return useMemo(() => new Set(ids === "" ? [] : ids.split("\n")), [ids]);
+}
+
 /** `reading`: what was stored when the screen was mounted. The arguments after it are current values. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object that all rows share: its members are short, and depend on one list of values
 export function useReadingHost(
@@ -53,6 +59,7 @@ export function useReadingHost(
   const { started_at, cwd } = row ?? {};
   const is_managed = row?.control !== undefined;
   const waiting = row !== undefined && isWaiting(row);
+  const waitingCalls = useWaitingCalls(row);
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
   const [rows, setRows] = useSetting("rows");
@@ -103,6 +110,7 @@ export function useReadingHost(
         return first && { title: first.title, href: first.href };
       },
       waiting,
+      waitingCalls,
       ...(is_managed
         ? {
             is_managed,
@@ -147,6 +155,7 @@ export function useReadingHost(
       cwd,
       is_managed,
       waiting,
+      waitingCalls,
       answerDrafts,
       branchFrom,
       inspect,

@@ -37,6 +37,7 @@ export const transcript = {
       stopped: "stopped",
       unknown: "unknown",
       open: "open",
+      waiting: "waiting",
     },
     rawInput: "Raw input",
     /** For an open call while its agent waits in a terminal: the record does not tell which call it waits for. */

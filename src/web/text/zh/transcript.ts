@@ -68,6 +68,7 @@ export const transcript = {
       stopped: "已停止",
       unknown: "未知",
       open: "未结束",
+      waiting: "等待中",
     },
   },
   composer: {
