@@ -135,9 +135,8 @@ function CallBadge({
     case "unknown":
       return <span className="stopped">{t.call.badge(outcome ?? { kind: badge })}</span>;
     case "open":
-      return <span className="waiting-badge">{t.call.states[badge]}</span>;
     case "waiting":
-      return <span className="needs-you">{t.call.states[badge]}</span>;
+      return <span className="waiting-badge">{t.call.states[badge]}</span>;
     default:
       return <StatusBadge status={badge} />;
   }
