@@ -92,6 +92,9 @@ test("the usage screen has an empty state and an error state", async () => {
   await screen.findByRole("link", { name: /Count it/ });
   await userEvent.keyboard("$");
   await screen.findByText("No steps in this period.");
+  await userEvent.click(screen.getByRole("link", { name: "Show all time" }));
+  expect(location.search).toBe("?by=day&days=0");
+  expect(screen.queryByRole("link", { name: "Show all time" })).toBeNull();
   await userEvent.selectOptions(screen.getByRole("combobox", { name: "Group by" }), "Agent");
   await screen.findByText(/The index is broken/);
 });

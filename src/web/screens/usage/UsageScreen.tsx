@@ -66,7 +66,11 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
         <div aria-live="polite">
           {problem !== undefined && <p className="dialog-problem">{problem}</p>}
           {value === undefined && problem === undefined && <p className="dialog-note">{t.changes.loading}</p>}
-          {value?.rows.length === 0 && <p>{t.usage.none}</p>}
+          {value?.rows.length === 0 && (
+            <p>
+              {t.usage.none} {days > 0 && <a href={usageHref({ by, days: 0 })}>{t.usage.showAll}</a>}
+            </p>
+          )}
         </div>
         {value !== undefined && value.rows.length > 0 && <UsageTable by={by} usage={value} />}
         {value !== undefined && <Notes usage={value} />}

@@ -25,6 +25,7 @@ export const screens = {
     total: "Total",
     unknown: "Unknown",
     none: "No steps in this period.",
+    showAll: "Show all time",
     noPrice: "cost unknown",
     notIndexed: (count: number): string =>
       count === 1

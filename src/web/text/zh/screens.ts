@@ -26,6 +26,7 @@ export const screens = {
     total: "合计",
     unknown: "未知",
     none: "此时间范围内没有步骤。",
+    showAll: "显示全部时间",
     noPrice: "无价格",
     notIndexed: (count: number): string => `${number(count)} 个文件尚未编入索引：其最新步骤未计入。`,
     note: (checked: string | undefined): string =>
