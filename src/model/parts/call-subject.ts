@@ -1,7 +1,7 @@
 import { asObject } from "../narrow.ts";
 import type { TranscriptPartOf } from "../transcript/transcript.ts";
 import { preview } from "./preview.ts";
-import { type ScriptCall, scriptCalls } from "./script-calls.ts";
+import { currentStep, onlyTool, type ScriptCall, scriptCalls } from "./script-calls.ts";
 
 /** Maximum length of a subject, in UTF-16 code units. */
 const SUBJECT_LIMIT = 120;
@@ -13,11 +13,9 @@ type Call = TranscriptPartOf<"tool_call">;
 /** Codex's tool that runs a script, which calls other tools. */
 const SCRIPT_TOOL = "exec";
 
-/** The tool of a call. For a script that only applies patches: `apply_patch`. */
+/** The tool of a call. For a script that only applies patches or updates the plan: that tool. */
 export function callTool({ tool_name, arguments_json }: Call): string {
-  if (tool_name !== SCRIPT_TOOL) return tool_name;
-  const calls = scriptCalls(arguments_json);
-  return calls.length > 0 && calls.every(({ kind }) => kind === "patch") ? "apply_patch" : tool_name;
+  return tool_name === SCRIPT_TOOL ? (onlyTool(scriptCalls(arguments_json)) ?? tool_name) : tool_name;
 }
 
 /**
@@ -59,6 +57,8 @@ function scriptSubject(call: ScriptCall, continued: string | undefined): string 
       return `${call.typed ?? ""} ${continued ?? `#${call.terminal}`}`.trim();
     case "patch":
       return call.files.join(", ");
+    case "plan":
+      return currentStep(call.steps);
     case "other":
       return call.name;
   }

@@ -1,3 +1,5 @@
+import type { TodoItem } from "./ui-extra.ts";
+
 /** Number of characters at the start of a script in which its calls are searched. */
 const SEARCH_LIMIT = 20_000;
 /** Maximum number of calls. */
@@ -6,12 +8,13 @@ const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
  * A tool call in a script of Codex's code mode. `input`: text for a running command (`typed` is absent if the script only waits
- * for the command).
+ * for the command). `patch`: its text, if the script contains it as one literal.
  */
 export type ScriptCall =
   | { kind: "command"; command: string }
   | { kind: "input"; terminal: string; typed?: string }
-  | { kind: "patch"; files: string[] }
+  | { kind: "patch"; files: string[]; patch?: string }
+  | { kind: "plan"; steps: TodoItem[] }
   | { kind: "other"; name: string };
 
 /**
@@ -25,12 +28,31 @@ export function scriptCalls(whole: string): ScriptCall[] {
   // A patch is usually a constant above its call.
   const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);
   const files = [...new Set([...patched].map(([, file = ""]) => file))];
+  const start = script.search(/["'`]\*\*\* Begin Patch/);
+  const patch = start === -1 ? undefined : literalAt(script, start);
   return calls.map(({ 1: name = "", index }, at) =>
-    callOf(name, script.slice(index, calls[at + 1]?.index), files),
+    callOf(name, script.slice(index, calls[at + 1]?.index), { files, ...(patch !== undefined && { patch }) }),
   );
 }
 
-function callOf(name: string, written: string, files: string[]): ScriptCall {
+/** The only tool that a script calls, if a card can show its calls: it changes files, or updates the plan. */
+export function onlyTool(calls: readonly ScriptCall[]): "apply_patch" | "update_plan" | undefined {
+  const kinds = new Set(calls.map(({ kind }) => kind));
+  if (kinds.size !== 1) return undefined;
+  if (kinds.has("patch")) return "apply_patch";
+  return kinds.has("plan") ? "update_plan" : undefined;
+}
+
+/** The step of a plan that names it in one line: the one in progress, or else the next one, or else the last one. */
+export function currentStep(steps: readonly TodoItem[]): string {
+  const step =
+    steps.find(({ status }) => status === "in_progress") ??
+    steps.find(({ status }) => status === "pending") ??
+    steps.at(-1);
+  return step?.text ?? "";
+}
+
+function callOf(name: string, written: string, patched: { files: string[]; patch?: string }): ScriptCall {
   switch (name) {
     case "exec_command": {
       const command = literalOf(written, "cmd");
@@ -43,7 +65,11 @@ function callOf(name: string, written: string, files: string[]): ScriptCall {
       return { kind: "input", terminal, ...(typed !== undefined && { typed }) };
     }
     case "apply_patch":
-      return files.length === 0 ? { kind: "other", name } : { kind: "patch", files };
+      return patched.files.length === 0 ? { kind: "other", name } : { kind: "patch", ...patched };
+    case "update_plan": {
+      const steps = stepsOf(written);
+      return steps.length === 0 ? { kind: "other", name } : { kind: "plan", steps };
+    }
     default:
       return { kind: "other", name };
   }
@@ -53,9 +79,27 @@ function callOf(name: string, written: string, files: string[]): ScriptCall {
 function literalOf(written: string, name: string): string | undefined {
   const member = new RegExp(`\\b${name}["']?\\s*:\\s*`).exec(written);
   if (member === null) return undefined;
-  LITERAL.lastIndex = member.index + member[0].length;
-  const literal = LITERAL.exec(written)?.[0];
-  return literal
-    ?.slice(1, -1)
+  return literalAt(written, member.index + member[0].length);
+}
+
+/** The string that a literal at a position stands for, if there is one. */
+function literalAt(script: string, position: number): string | undefined {
+  LITERAL.lastIndex = position;
+  return LITERAL.exec(script)?.[0]
+    .slice(1, -1)
     .replace(/\\(.)/gs, (_, sign: string) => (sign === "n" ? "\n" : sign === "t" ? "\t" : sign));
+}
+
+/** The steps of a plan, written as `{step: "…", status: "…"}`, in either order of their members. */
+function stepsOf(written: string): TodoItem[] {
+  const steps: TodoItem[] = [];
+  for (const [, object = ""] of written.matchAll(
+    /\{((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^{}"'])*)\}/g,
+  )) {
+    const text = literalOf(object, "step");
+    const status = literalOf(object, "status");
+    if (text === undefined) continue;
+    steps.push({ text, status: status === "completed" || status === "in_progress" ? status : "pending" });
+  }
+  return steps;
 }

@@ -121,7 +121,17 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
       [
         "a patch",
         'const patch = "*** Begin Patch\\n*** Update File: src/a.rs\\n+x\\n*** Add File: b.rs\\n";\ntext(await tools.apply_patch(patch));',
+        "Edit src/a.rs and 1 file more +11 line added, −00 removed",
+      ],
+      [
+        "patches",
+        'await tools.apply_patch("*** Update File: src/a.rs\n+x"); await tools.apply_patch("*** Add File: b.rs\n+y")',
         "Edit src/a.rs, b.rs",
+      ],
+      [
+        "a plan",
+        "const p = await tools.update_plan({explanation: 'Say \"step: done\"', plan: [{step:\"Read {all} of it\",status:\"completed\"},\n{'status': 'in_progress', 'step': 'Write it'}]}); text(p)",
+        "Plan Write it 1 of 2 done",
       ],
       ["another tool", "// plan\nawait tools.update_plan({plan: []})", "update_plan"],
       ["none", "// sum\nlet sum = 1;\ntext(sum)", "let sum = 1;"],
@@ -132,7 +142,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     call("exec", script),
     "ok",
     undefined,
-    subject.startsWith("Edit ") ? `[OK] ${subject} 1.2 s` : `[OK] Shell ${subject} 1.2 s`,
+    /^(?:Edit|Plan) /.test(subject) ? `[OK] ${subject} 1.2 s` : `[OK] Shell ${subject} 1.2 s`,
   ]),
   [
     "Codex's script around a command that failed",
@@ -410,6 +420,15 @@ describe("an open card", () => {
     const shown = body().replace(/\s+/g, "");
     for (const words of stringsOf(of)) expect(shown).toContain(words.replace(/\s+/g, ""));
     for (const words of (output ?? "").split("\n")) expect(shown).toContain(words.replace(/\s+/g, ""));
+  });
+
+  it("shows a patch that a script could not apply as a diff", async () => {
+    const script =
+      'const patch = "*** Begin Patch\\n*** Update File: src/a.rs\\n@@\\n-say(\\"old\\");\\n+say(\\"new\\");\\n*** End Patch";\ntext(await tools.apply_patch(patch));';
+    show(call("exec", script, { state: failed({}, "apply_patch verification failed") }));
+    await openCard();
+    const rows = [...document.querySelectorAll(".tool-body .diff-lines > span")];
+    expect(rows.map((row) => row.textContent).join("\n")).toMatch(/say\("old"\);[\s\S]*say\("new"\);/);
   });
 
   it("chooses by payload before name", () => {
