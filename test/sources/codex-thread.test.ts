@@ -239,7 +239,7 @@ describe("records that become one marker", () => {
       'unknown · unknown brand_new {"type":"brand_new","payload":{"a":1}}',
       'unknown · unknown brand_new {"type":"brand_new","payload":5}',
       'unknown · unknown unknown {"anything":1}',
-      'unreadable · unknown A line that cannot be read "not JSON" with an error',
+      'unreadable · unknown Unreadable line "not JSON" with an error',
     ]);
   });
 });
@@ -2296,7 +2296,7 @@ describe("a file", () => {
       "hidden: another session's facts",
     ]);
     expect(linesOf("rollout-b.jsonl", "broken", meta(), meta(), says("y")).outcomes).toEqual([
-      'unreadable · unknown A line that cannot be read "broken" with an error',
+      'unreadable · unknown Unreadable line "broken" with an error',
       "folded into the session",
       "folded into the session",
       'shown · text "y"',
@@ -2492,7 +2492,7 @@ describe("a file", () => {
     ]);
     expect(outcomesOf(user("a"), "broken")).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
-      'unreadable · unknown A line that cannot be read "broken" with an error',
+      'unreadable · unknown Unreadable line "broken" with an error',
     ]);
     const reader = codex.createReader({ path: "rollout-a.jsonl" });
     expect(reader.push(new TextEncoder().encode(`${JSON.stringify(user("a"))}\n`))).toEqual([]);

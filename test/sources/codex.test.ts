@@ -435,11 +435,7 @@ describe("rare records", () => {
 
   test("new types, a broken line and an output without its call are shown in their place", () => {
     const unknown = only(parts(), "unknown");
-    expect(unknown.map(({ title }) => title)).toEqual([
-      "hologram",
-      "A line that cannot be read",
-      "telemetry_v9",
-    ]);
+    expect(unknown.map(({ title }) => title)).toEqual(["hologram", "Unreadable line", "telemetry_v9"]);
     expect(unknown[1]?.error).toMatch(/JSON/);
     const orphan = resultOf(parts(), "call_unknown");
     expect(orphan).toMatchObject({ status: "error", output_text: "late" });

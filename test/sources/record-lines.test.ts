@@ -92,10 +92,10 @@ it("shows damaged lines in their place, even before the session's id is known", 
     { prompt: "b" },
   ]);
   expect(outcomes).toEqual([
-    expect.stringMatching(/^unreadable · unknown A line that cannot be read "\{torn" with an error$/),
+    expect.stringMatching(/^unreadable · unknown Unreadable line "\{torn" with an error$/),
     "hidden: blank line",
     "folded into the session",
-    expect.stringMatching(/^unreadable · unknown A line that cannot be read .* with an error$/),
+    expect.stringMatching(/^unreadable · unknown Unreadable line .* with an error$/),
     'shown · prompt [{"type":"text","text":"b"}]',
   ]);
   expect(new Set(parts.map(({ session_id }) => session_id)).size).toBe(1);

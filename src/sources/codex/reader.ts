@@ -153,7 +153,7 @@ export class CodexReader implements Reader {
       this.release(out, undefined);
       const session = this.session();
       session.writer.begin(this.moment(place, undefined), record.text);
-      session.writer.unknown(record.text, "A line that cannot be read", record.error);
+      session.writer.unknown(record.text, "Unreadable line", record.error);
       out.push({ place, disposition: { kind: "unreadable" }, frames: session.writer.take() });
       return;
     }

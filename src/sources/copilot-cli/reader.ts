@@ -301,7 +301,7 @@ const ABORTS: Readonly<Record<string, string>> = {
   user_initiated: "Stopped by the user",
   user_abort: "Stopped by the user",
   remote_command: "Stopped from another device",
-  autopilot_credit_limit: "Stopped at the limit of credits",
+  autopilot_credit_limit: "Stopped at the credit limit",
 };
 
 function readRunStart({ state, agent, conversation, data }: Event, key: string): void {

@@ -11,8 +11,8 @@ import { CONTEXT_TITLE, emitPrompt, type KimiState } from "./state.ts";
 /** Titles of context messages by the kind of their origin. */
 const CONTEXT: Readonly<Record<string, string>> = {
   injection: CONTEXT_TITLE,
-  compaction_summary: "Summary that the conversation goes on with",
-  hook_result: "Answer of a hook",
+  compaction_summary: "Summary of the earlier conversation",
+  hook_result: "Hook output",
   retry: "Retry",
 };
 

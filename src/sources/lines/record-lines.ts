@@ -213,7 +213,7 @@ function shown(held: HeldRecord, session_id: string, at: number, isLog: boolean)
     }
     case "damaged": {
       const { source, raw, error } = held;
-      const title = isLog ? "A record that cannot be read" : "A line that cannot be read";
+      const title = isLog ? "Unreadable record" : "Unreadable line";
       const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
       const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
       return { place, disposition: { kind: "unreadable" }, frames };

@@ -334,7 +334,7 @@ class RecordReading {
       subtask: `Sub-task: ${asText(data.description) ?? asText(data.prompt) ?? ""}`,
       retry: `Attempt ${asNumber(data.attempt) ?? ""} failed`,
       compaction: data.auto === true ? "Context compacted by the agent" : "Context compacted",
-      snapshot: "Snapshot of the files",
+      snapshot: "File snapshot",
       patch: `Files changed: ${Array.isArray(data.files) ? data.files.length : 0}`,
     };
     const type = String(data.type);

@@ -90,7 +90,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
       at,
       part_id,
       raw,
-      title: "A line that cannot be read",
+      title: "Unreadable line",
       error,
     };
     return { place, disposition: { kind: "unreadable" }, frames: placed([frame], place) };
