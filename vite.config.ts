@@ -8,7 +8,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { BREAKPOINTS, LOW_WINDOWS } from "./src/web/ui/breakpoints.ts";
 
-/** The daemon reads its sample sessions, and the hook that it installs, beside it, in the package as in the sources. */
+/** Copies the sample sessions and the hook scripts into the folder of the daemon's bundle, where the daemon looks for them. */
 const filesBesideDaemon: Plugin = {
   name: "files-beside-daemon",
   apply: (_config, { isSsrBuild }) => isSsrBuild === true,
@@ -20,7 +20,7 @@ const filesBesideDaemon: Plugin = {
   },
 };
 
-/** The daemon's threads run programs of their own, which load less than the daemon: 40 MB less memory for each. */
+/** Builds a bundle for each kind of worker thread. It is smaller than the daemon's bundle, which saves 40 MB of memory per thread. */
 const threadPrograms: Plugin = {
   name: "thread-programs",
   apply: (_config, { isSsrBuild }) => isSsrBuild === true,
@@ -43,7 +43,7 @@ const threadPrograms: Plugin = {
 };
 
 const SESSION_STORE = "src/adapters/claude-session-store";
-/** The session store for the Claude Agent SDK is a package of its own, without dependencies: its source serves as its types. */
+/** Builds the session store for the Claude Agent SDK as a separate package. It has no dependencies, and its source file provides its types. */
 const sessionStorePackage: Plugin = {
   name: "session-store-package",
   apply: (_config, { isSsrBuild }) => isSsrBuild === true,
@@ -65,7 +65,7 @@ const sessionStorePackage: Plugin = {
   },
 };
 
-/** Puts the media queries in the places where style sheets name them, so that they are written once. */
+/** Replaces the named breakpoints in style sheets with their media queries, which are defined once. */
 const namedMediaQueries: Plugin = {
   name: "named-media-queries",
   enforce: "pre",
@@ -79,25 +79,25 @@ const namedMediaQueries: Plugin = {
   },
 };
 
-/** What is bundled asks for its licence to be passed on. */
+/** The licences of the bundled packages, which require that they are distributed with the bundle. */
 const LICENSES = { fileName: "licenses.md" };
 
 /**
- * Scripts of the page that are one file each, with all that they import: one file compresses better than a dozen. What is in one of a
- * higher priority is not in the others. The page's entry stays apart: its address tells the daemon's build.
+ * Chunks of the page. Each contains the matching modules and their imports, because one large file compresses better than many small
+ * ones. A module belongs to the matching chunk with the highest priority. The page's entry is not listed: its URL identifies the build.
  */
 const SCRIPTS = [
-  // Sheets of requests, which the list shows too: it does not load the session's screen for them.
+  // The list shows requests too, and needs their style sheets without the session screen.
   { name: "request-sheets", test: /\/src\/web\/(?:transcript\/requests|ui\/action)\.css$/, priority: 7 },
-  // The protocol names it, the screens that search use it.
+  // Imported by the protocol and by the screens that search.
   { name: "query", test: /\/src\/model\/search\/query\.ts$/, priority: 6 },
-  // What every screen has.
+  // Shared by all screens.
   {
     name: "page",
     test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price|StateBadge)|ui\/(?:StatusBadge|breakpoints|use-match|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
     priority: 5,
   },
-  // What a session's screen shares with others: they do not load all of it.
+  // Shared by the session screen and other screens, which need not load the rest of it.
   { name: "session-text", test: /\/src\/web\/text\/session-text\.ts$/, priority: 4 },
   {
     name: "requests",
@@ -109,10 +109,10 @@ const SCRIPTS = [
   { name: "SessionScreen", test: /\/screens\/session\/SessionScreen\.tsx$/, priority: 1 },
 ];
 
-/** A busy machine is no fault of the plugins, which would be named in a warning. */
+/** No warnings about slow plugins: on a busy machine, every plugin is slow. */
 const CHECKS = { bundlerTimings: false };
 
-/** Folders of the packages that workers hold: Vite's own list of licences does not look into them. */
+/** Folders of the packages that are bundled into web workers, which Vite's list of licences omits. */
 const workerPackages = new Set<string>();
 const packagesOfWorkers: Plugin = {
   name: "packages-of-workers",
@@ -139,20 +139,20 @@ const licensesOfWorkers: Plugin = {
 };
 
 /**
- * Headless Chromium sometimes stops drawing a page on a machine of two busy cores: what waits for a frame then times out, or a
- * click is lost. One more try tells that from a fault of the page. The report marks each test that needed it.
+ * On two busy cores, headless Chromium sometimes stops rendering a page: a test that waits for a frame times out, or a click is
+ * lost. A retry distinguishes this from a defect of the page. The report marks each test that was retried.
  */
 const BROWSER_RETRIES = 1;
 
-/** Tests that measure. */
+/** Tests that measure performance, and must run alone. */
 const ALONE = ["test/browser/many-runs.test.ts"];
 
-/** Tests of the agent loop, which start no processes either. */
+/** Tests of the agent loop. They start no processes, like the other tests of the project `library`. */
 const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,wires}.test.ts";
 
 /**
- * Tests that replace modules, clocks or variables of their process, or measure its memory or processor time: each file needs a
- * process of its own. Others that start daemons or write huge files gain nothing from a shared one.
+ * Test files that need a process of their own, because they replace modules, clocks or variables of the process or measure its
+ * memory or CPU time. Also some that start daemons or write huge files, which a shared process would not make faster.
  */
 const OWN_PROCESS = [
   "test/adapters/claude-session-store.test.ts",
@@ -162,10 +162,13 @@ const OWN_PROCESS = [
   "test/{fuzz,long-texts,mutation,soak,start}.test.ts",
 ];
 
-/** Tests of what a page does once: it chooses its language, and it loads scripts. Each needs a window and modules of its own. */
+/** Tests of what a page does only once, such as choosing its language or loading a script. Each file needs its own window and modules. */
 const OWN_WINDOW = ["test/web/chinese.test.tsx", "test/web/ui/on-demand.test.tsx"];
 
-/** Files that take long for their size, by which Vitest orders them without an earlier run. Started last, one of them would leave the other cores idle. */
+/**
+ * Slow test files, which are started first. Without the times of an earlier run, Vitest orders files by size, and a slow file that
+ * starts last would leave the other cores idle.
+ */
 const LONG = [
   "test/server/main.test.ts",
   "test/server/run.test.ts",
@@ -191,7 +194,7 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
+/** `vite build` builds the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
   plugins: [
     react(),
@@ -212,10 +215,9 @@ export default defineConfig(({ isSsrBuild }) => ({
           checks: CHECKS,
           output: {
             entryFileNames: "main.js",
-            // One file: what it finds beside itself (the samples, the page) is found from every part of it.
+            // One file, because modules find the samples and the page relative to their own path.
             codeSplitting: false,
-            // SQLite is still marked experimental in Node 22; the flag keeps that notice off the operator's screen. The
-            // others are `src/start.mjs`'s, which says why.
+            // Node 22 still prints a warning that SQLite is experimental. `src/start.mjs` explains the other flags.
             banner:
               "#!/usr/bin/env -S node --disable-warning=ExperimentalWarning --max-semi-space-size=4 --heap-growing-percent=50",
           },
@@ -225,49 +227,49 @@ export default defineConfig(({ isSsrBuild }) => ({
         outDir: "dist/web",
         license: LICENSES,
         target: "es2023",
-        // Every browser of that target preloads modules by itself.
+        // All target browsers support module preloading.
         modulePreload: { polyfill: false },
-        // The page folds what the daemon has checked: it needs the contract's types and constants, not its schemas, and
-        // their library would try `new Function`, which the page's policy forbids.
+        // Removes the schemas from the page. The daemon has already validated all data, and the schema library would call
+        // `new Function`, which the content security policy forbids.
         rolldownOptions: {
           checks: CHECKS,
           output: { codeSplitting: { groups: SCRIPTS } },
           treeshake: {
             manualPureFunctions: ["z", "record", "optional"],
             propertyReadSideEffects: false,
-            // Importing the model runs nothing: what a script does not use of it, it does not load.
+            // These modules have no side effects, so unused ones can be removed.
             moduleSideEffects: [{ test: /\/src\/(?:model\/|protocol\.ts$)/, sideEffects: false }],
           },
         },
       },
   resolve: {
     alias: {
-      // Every browser of the target has what this stands in for.
+      // A polyfill that no target browser needs.
       "@ungap/structured-clone": "data:text/javascript,export default structuredClone",
-      // Its build for browsers sets innerHTML to a string, which the page's policy forbids; its other build has a table of 8 KB.
+      // Its browser build assigns strings to innerHTML, which the content security policy forbids. Its other build adds a table of 8 KB.
       "decode-named-character-reference": fileURLToPath(
         new URL("src/web/markdown/character-reference.ts", import.meta.url),
       ),
-      // property-information's table of SVG's attributes: of Markdown no such element is made.
+      // The SVG attributes of property-information: Markdown never produces SVG elements.
       "./lib/svg.js": "data:text/javascript,export const svg = { property: {}, normal: {} }",
     },
   },
-  // All is in the bundle; tests take packages as they are.
+  // The daemon's bundle includes all packages. Tests import them from node_modules.
   ...(isSsrBuild ? { ssr: { noExternal: true as const } } : {}),
-  // The worker that highlights loads its languages one by one, which only modules can.
+  // The highlighting worker loads languages on demand, which requires module workers.
   worker: { format: "es", plugins: () => [packagesOfWorkers] },
-  // The limits are for tests that hang: a busy machine must not fail a good test.
+  // Generous timeouts, which only detect tests that hang: a busy machine must not fail a correct test.
   test: {
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
-    // Half as many again as there are cores: tests wait for processes, pages and disks much of their time.
+    // 1.5 workers per core, because tests often wait for processes, pages and disks.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/properties.ts"],
     projects: [
       {
-        // Without processes and servers: the files of a worker can share its modules, which saves a quarter of the time.
+        // No processes and servers, so all files of a worker share its modules, which saves a quarter of the time.
         extends: true,
         test: {
           name: "library",
@@ -283,7 +285,7 @@ export default defineConfig(({ isSsrBuild }) => ({
           environment: "node",
           include: ["test/{agent,server,adapters}/**/*.test.ts", "test/*.test.ts"],
           exclude: ["test/package.test.ts", LOOP, ...OWN_PROCESS],
-          // Loading the daemon's modules for each file would take longer than many files' tests.
+          // Loading the daemon's modules for each file would take longer than the tests of many files.
           isolate: false,
         },
       },
@@ -303,7 +305,7 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/web/**/*.test.{ts,tsx}"],
           exclude: OWN_WINDOW,
           setupFiles: ["test/setup.ts"],
-          // The files of a worker share one simulated window too.
+          // All files of a worker share one jsdom window.
           isolate: false,
         },
       },
@@ -324,14 +326,14 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/browser/**/*.test.ts"],
           exclude: ALONE,
           retry: BROWSER_RETRIES,
-          // The files of a worker share Playwright and a Chromium; each test has a profile of its own.
+          // All files of a worker share one Chromium. Each test has its own browser context.
           isolate: false,
-          // Not at once with what needs no browser.
+          // Not in parallel with tests that need no browser.
           sequence: { groupOrder: 1 },
         },
       },
       {
-        // Measures what a page costs, for which nothing else may run.
+        // Measures the CPU time of a page, so nothing else may run.
         extends: true,
         test: {
           name: "browser-alone",
@@ -351,7 +353,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         },
       },
       {
-        // Starts agents that npm fetches: not part of `npm test`.
+        // Installs real agents from npm and runs them. Not part of `npm test`.
         extends: true,
         test: {
           name: "agents",
@@ -368,7 +370,7 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/package.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 240_000,
-          // It builds the page anew, which others show: after them.
+          // Rebuilds the page that the browser tests use, so it runs after them.
           fileParallelism: false,
         },
       },
