@@ -1035,7 +1035,9 @@ describe("a session that this daemon runs", () => {
     expect(facts.textContent).toContain("3 steps");
     expect(facts.textContent).toContain("$0.0421");
     expect(
-      await screen.findByText(/end of turn · 1 min 2 s · 12k tokens in, 340 out · \$0.0421/),
+      await screen.findByRole("button", {
+        name: /end of turn · 1 min 2 s · 12k tokens in, 340 out · \$0.0421/,
+      }),
     ).toBeTruthy();
     sessions.say(SESSION, { usage: { input: 9_000, output: 1_000 }, scripted: true });
     expect(await screen.findByText("script, no model")).toBeTruthy();

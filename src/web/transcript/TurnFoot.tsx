@@ -31,8 +31,7 @@ export const TurnFoot = memo(function TurnFoot({
 }): ReactNode {
   if (turn.status === "running") return null;
   const { usage, started_at, ended_at } = turn;
-  const words = [
-    ending,
+  const figures = [
     started_at === undefined || ended_at === undefined || ended_at - started_at < 500
       ? undefined
       : duration(ended_at - started_at),
@@ -44,7 +43,16 @@ export const TurnFoot = memo(function TurnFoot({
         : undefined
       : price(usage.cost),
   ].filter((word) => word !== undefined);
-  const said = words.join(" · ");
+  const said = [...(ending === undefined ? [] : [ending]), ...figures].join(" · ");
+  // On a phone, the badge in the heading is enough to tell how the turn ended.
+  const shown =
+    ending === undefined || figures.length === 0 ? (
+      said
+    ) : (
+      <span>
+        <span className="turn-foot-more">{ending} ·</span> {figures.join(" · ")}
+      </span>
+    );
   const { thoughts, hooks } = host.everyRecord ? NONE_QUIET : quietCounts(turn, partAt);
   const folded = [
     ...(thoughts > 0 ? [t.turn.thoughts(thoughts)] : []),
@@ -64,7 +72,7 @@ export const TurnFoot = memo(function TurnFoot({
         <p title={said}>
           <span className="unseen">{t.turn.facts} </span>
           {host.showFigures === undefined ? (
-            said
+            shown
           ) : (
             <button
               type="button"
@@ -72,7 +80,7 @@ export const TurnFoot = memo(function TurnFoot({
               aria-haspopup="dialog"
               onClick={() => host.showFigures?.(turn.index + 1)}
             >
-              {said}
+              {shown}
             </button>
           )}
         </p>
