@@ -28,7 +28,7 @@ export interface FaultProxy {
   readonly faults: Faults;
   /** Bytes received from the daemon so far. */
   readonly bytes: number;
-  /** Number of open client connections. */
+  /** Number of open client connections, without those that are being closed. */
   readonly open: number;
   /** Numbers of messages from the daemon that were duplicated, reordered and dropped. */
   readonly disturbed: { duplicated: number; reordered: number; dropped: number };
@@ -227,7 +227,7 @@ export async function createFaultProxy(
       return bytes;
     },
     get open() {
-      return [...links].filter(({ client }) => !client.destroyed).length;
+      return [...links].filter(({ client }) => !client.destroyed && !client.writableEnded).length;
     },
     dropNext(type) {
       to_drop = type;
