@@ -8,7 +8,10 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The usage of a group's steps. */
 export interface UsageRow {
-  /** The day such as `2026-09-16`, the folder, the agent's id, or the model. Empty: not recorded. */
+  /**
+   * The day such as `2026-09-16`, the project (`owner/name` of its repository, with the host unless it is github.com, or its
+   * folder), the agent's id, or the model. Empty: not recorded.
+   */
   key: string;
   /** Display name. */
   name: string;

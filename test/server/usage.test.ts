@@ -35,9 +35,21 @@ const answer = (name: string, timestamp: string, model: string, input_tokens: nu
     usage: { input_tokens, output_tokens: 0 },
   });
 
+/** A session of one step in another folder, on a day of its own. */
+const inFolder = (name: string, cwd: string): string =>
+  [
+    line(`${name} ask`, "user", "2026-10-01T12:00:00Z", { role: "user", content: "Go" }),
+    answer(name, "2026-10-01T12:00:01Z", "claude-opus-4-8", 1),
+  ]
+    .join("")
+    .replaceAll(SESSION, uuidOf(name))
+    .replaceAll('"/w/tide"', JSON.stringify(cwd));
+
 beforeAll(async () => {
   const projects = join(folder, "claude/projects/-w-tide");
   mkdirSync(projects, { recursive: true });
+  writeFileSync(join(projects, `${uuidOf("main")}.jsonl`), inFolder("main", "/w/hk"));
+  writeFileSync(join(projects, `${uuidOf("task")}.jsonl`), inFolder("task", "/w/hk/.claude/worktrees/task"));
   writeFileSync(
     join(projects, `${SESSION}.jsonl`),
     [
@@ -75,7 +87,7 @@ beforeAll(async () => {
     state.close();
   };
   await eventually(async () => {
-    expect((await usageOf("by=day")).total.steps).toBe(3);
+    expect((await usageOf("by=day")).total.steps).toBe(5);
     expect(sessions.unindexed).toBe(0);
   });
 });
@@ -87,7 +99,7 @@ afterAll(async () => {
 const usageOf = async (query: string): Promise<UsageReply> => await (await get(query)).json();
 
 it("counts a step on its own day, with its tokens and cost", async () => {
-  const { rows, total, not_indexed } = await usageOf("by=day&since=0&zone=UTC");
+  const { rows, total, not_indexed } = await usageOf(`by=day&since=${Date.parse("2026-11-01")}&zone=UTC`);
   expect(not_indexed).toBe(0);
   expect(rows).toMatchObject([
     {
@@ -124,6 +136,14 @@ it("groups by model, project and agent, since a time", async () => {
   ]);
   expect(await keys("project")).toEqual([["/w/tide", "/w/tide", 2]]);
   expect(await keys("agent")).toEqual([["claude-code", "Claude Code", 2]]);
+});
+
+it("counts worktrees with their project, as the list groups them", async () => {
+  const { rows } = await usageOf("by=project");
+  expect(rows.map(({ key, sessions }) => [key, sessions])).toEqual([
+    ["/w/tide", 1],
+    ["/w/hk", 2],
+  ]);
 });
 
 it("rejects unknown groups, times and zones", async () => {

@@ -1,6 +1,7 @@
 import { addCosts, type CostFigures } from "../../model/figures/cost.ts";
 import { PRICES_CHECKED } from "../../model/prices/list-prices.ts";
 import type { OwnPrice } from "../../model/prices/price-table.ts";
+import { plainProjectName, projectKey, projectNames } from "../../model/projects.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { countUsage } from "../../model/usage.ts";
@@ -33,6 +34,7 @@ export function createUsage(options: {
   return {
     async sum(by, { since, zone }) {
       const found = await thread.usage({ since, zone, prices });
+      const groupOf = groupsBy(by, sessions);
       const groups = new Map<string, UsageSum>();
       const total = new UsageSum("", "");
       const known = new Map<string, SessionSummary | undefined>();
@@ -44,9 +46,9 @@ export function createUsage(options: {
       for (const usage of found) {
         const row = rowOf(usage);
         if (row === undefined) continue;
-        const key = keyOf(usage, row, by);
-        const group = groups.get(key) ?? new UsageSum(key, by === "agent" ? (row.agent_name ?? key) : key);
-        groups.set(key, group);
+        const { id, key, name = key } = groupOf(usage, row);
+        const group = groups.get(id ?? key) ?? new UsageSum(key, name);
+        groups.set(id ?? key, group);
         for (const sum of [group, total]) sum.add(usage, row);
       }
       const rows = [...groups.values()].map((group) => group.row());
@@ -66,16 +68,34 @@ export function createUsage(options: {
 
 const tokensIn = ({ usage }: UsageRow): number => (usage === undefined ? 0 : tokensOf(usage));
 
-function keyOf({ day, model, session }: SessionUsage, row: SessionSummary, by: UsageGroup): string {
+/** A group of usage: the key and the display name of its row. `id`: what identifies the group, if its key does not. */
+interface Group {
+  id?: string;
+  key: string;
+  name?: string;
+}
+
+/** Returns a function that assigns usage to its group. */
+function groupsBy(by: UsageGroup, sessions: Sessions): (usage: SessionUsage, row: SessionSummary) => Group {
   switch (by) {
     case "day":
-      return day;
-    case "project":
-      return row.cwd ?? session.cwd ?? "";
+      return ({ day }) => ({ key: day });
+    case "project": {
+      // The same projects as in the list.
+      const nameOf = projectNames(sessions.list());
+      return ({ session }, row) => {
+        const cwd = row.cwd ?? session.cwd;
+        const project = nameOf(cwd === undefined ? row : { ...row, cwd });
+        return { id: projectKey(project), key: plainProjectName(project) };
+      };
+    }
     case "agent":
-      return row.agent;
+      return (_usage, { agent, agent_name }) => ({
+        key: agent,
+        ...(agent_name !== undefined && { name: agent_name }),
+      });
     case "model":
-      return model ?? row.model ?? "";
+      return ({ model }, row) => ({ key: model ?? row.model ?? "" });
   }
   return by satisfies never;
 }

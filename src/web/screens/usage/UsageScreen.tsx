@@ -23,6 +23,8 @@ import "./usage.css";
 
 /** Numbers of days that can be chosen. 0: all. */
 const PERIODS = [7, 30, 90, 0] as const;
+/** A folder, unlike the name of a repository. */
+const FOLDER = /^(?:\/|[a-z]:\\)/i;
 /** Minimum time between two requests while sessions grow, in milliseconds. The part index lags behind by some seconds. */
 const REFRESH_MS = 5_000;
 /** Maximum number of unpriced models that are named. */
@@ -159,7 +161,7 @@ function UsageTable({ by, usage: { rows, total } }: { by: UsageGroup; usage: Usa
 }
 
 function Name({ by, row, part }: { by: UsageGroup; row: UsageRow; part: number }): ReactNode {
-  const name = by === "project" ? shortPath(row.name) : row.name;
+  const name = by === "project" && FOLDER.test(row.name) ? shortPath(row.name) : row.name;
   const words = name === "" ? t.usage.unknown : visible(name, "name");
   return (
     <>
