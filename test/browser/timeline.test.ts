@@ -94,21 +94,39 @@ it("draws, zooms and clicks thousands of bars", async () => {
   });
   await page.goto(`${daemon.origin}/session/${session_id}`);
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  await page.keyboard.press("Home");
+  const title = page.getByRole("heading", { level: 2 }).first();
+  await expect.poll(() => title.isVisible()).toBe(true);
   await page.getByRole("button", { name: "Timeline" }).click();
   const canvas = timeline().locator("canvas");
   await canvas.waitFor();
+  /** The pixels of a row of the canvas, whose `y` is in CSS pixels, and the color of texts. */
+  const pixelsAt = (y: number | "bottom") =>
+    canvas.evaluate((element, top) => {
+      if (!(element instanceof HTMLCanvasElement)) throw new Error("no canvas");
+      const density = element.width / element.clientWidth;
+      const copy = new OffscreenCanvas(element.width, 1).getContext("2d", { willReadFrequently: true });
+      copy?.drawImage(element, 0, top === "bottom" ? 3 - element.height : -Math.round(top * density));
+      return {
+        row: [...(copy?.getImageData(0, 0, element.width, 1).data ?? [])],
+        ink: getComputedStyle(document.body).color.match(/\d+/g)?.map(Number) ?? [],
+      };
+    }, y);
+  /** Where the line of the part at the top of the transcript is, as a share of the width. */
+  const lineAt = async () => {
+    const { row, ink } = await pixelsAt("bottom");
+    const found = row.findIndex(
+      (_, at) => at % 4 === 0 && ink.every((value, color) => row[at + color] === value),
+    );
+    return found === -1 ? undefined : found / row.length;
+  };
+  await expect.poll(lineAt).toBeLessThan(0.05);
+  await page.keyboard.press("End");
+  await expect.poll(lineAt).toBeGreaterThan(0.9);
   const { lanes } = await json<LanesReply>(`/api/sessions/${session_id}/lanes`);
   expect(lanes[0]?.bars.length).toBeGreaterThan(2_500);
   /** Whether anything but the background is drawn in the lane. */
-  const isDrawn = () =>
-    canvas.evaluate((element) => {
-      if (!(element instanceof HTMLCanvasElement)) return false;
-      const density = element.width / element.clientWidth;
-      const copy = new OffscreenCanvas(element.width, 1).getContext("2d", { willReadFrequently: true });
-      copy?.drawImage(element, 0, -Math.round(30 * density));
-      const row = copy?.getImageData(0, 0, element.width, 1).data;
-      return row?.some((value) => value > 0) === true;
-    });
+  const isDrawn = async () => (await pixelsAt(30)).row.some((value) => value > 0);
   await expect.poll(isDrawn).toBe(true);
   await timeline().getByRole("application").focus();
   for (let step = 0; step < 20; step += 1) await page.keyboard.press("+");

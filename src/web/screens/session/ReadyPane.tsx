@@ -71,7 +71,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const rowFilter = useFilter(session, host);
   const finder = usePaneFind(props, scroller, transcript);
   const [message, setMessage] = useState("");
-  const places = usePlaces(session, scroller, initial, { keepPlace, setMessage });
+  const places = usePlaces(session, initial, { keepPlace, setMessage });
   const side = useSide({ main, beside }, scroller);
   const [lanes, setLanes] = useSetting("lanes");
   const { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed } = useNavigation({

@@ -1,10 +1,9 @@
-import { type RefObject, useCallback, useState } from "react";
+import { useCallback, useState } from "react";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import { turnOfPart } from "../../../model/transcript/positions.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import type { PartsInView } from "./OutlineMap.tsx";
 import type { Place } from "./scroller/scroll-view.ts";
-import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /** What part of a session is in view. Changes of the stores do not re-render the pane. */
 interface Places {
@@ -23,7 +22,6 @@ interface Places {
 /** Tracks what part of a session is in view. `keepPlace` and `setMessage` must be stable. */
 export function usePlaces(
   session: OpenSession,
-  scroller: RefObject<ScrollerHandle | null>,
   initial: Place,
   { keepPlace, setMessage }: { keepPlace(place: Place): void; setMessage(message: string): void },
 ): Places {
@@ -43,8 +41,10 @@ export function usePlaces(
     (from: number, to: number) => {
       const before = inView.getState();
       if (before.from !== from || before.to !== to) inView.setState({ from, to });
+      const at = session.partAt(from)?.at;
+      if (readAt.getState().at !== at) readAt.setState({ at });
     },
-    [inView],
+    [inView, readAt, session],
   );
   const onPlace = useCallback(
     (place: Place, turn: number) => {
@@ -52,10 +52,8 @@ export function usePlaces(
       // Clear messages: they are about the previous position.
       setMessage("");
       setCurrent(Math.max(0, turn));
-      const index = scroller.current?.here().index;
-      readAt.setState({ at: index === undefined ? undefined : session.partAt(index)?.at });
     },
-    [keepPlace, setMessage, readAt, session, scroller],
+    [keepPlace, setMessage],
   );
   return { current, setCurrent, readAt, inView, onView, onPlace };
 }
