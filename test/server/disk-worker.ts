@@ -229,6 +229,8 @@ async function killed(n: number): Promise<void> {
     say(`archived ${at}`);
     await sent;
     say(`prompt ${words}`);
+    // An idle record is unloaded.
+    await hosted.load(rest[3] ?? "");
     const recorder = hosted.pushed(rest[3] ?? "", "pusher");
     const common = { session_id: rest[3] ?? "", at: 1 };
     recorder.emit({ type: "marker", ...common, part_id: randomUUID(), kind: "note", title: `Mark ${words}` });
