@@ -21,7 +21,7 @@ export const scriptCard: ToolCard = {
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
     const subject = oneLine(callsIn(view) ?? first);
     return {
-      label: callTool(view.call) === "apply_patch" ? t.cards.edit : toolLabel(view.call.tool_name, "script"),
+      label: toolLabel(callTool(view.call)),
       subject: visible(subject, "code"),
       title: oneLine(script),
       figures: exitFigure(view),
@@ -39,38 +39,29 @@ interface CalledTool {
   card: ToolCard;
   view: CallView;
 }
-const calledTools = new WeakMap<CallView["call"], { of: CallView; called: CalledTool | undefined }>();
+const calledTools = new WeakMap<CallView, CalledTool | "none">();
 
-/** The card and the input of the only tool that a script calls, if it changes files or updates the plan. */
+/** The card and the input of the tool that a script calls, if it is only one call that changes files or updates the plan. */
 function calledTool(view: CallView): CalledTool | undefined {
-  const known = calledTools.get(view.call);
-  if (known?.of === view) return known.called;
-  const calls = scriptCalls(scriptOf(view));
-  const tool = view.call.truncated === undefined ? onlyTool(calls) : undefined;
-  const called = tool === undefined ? undefined : calledBy(view, tool, inputOf(calls));
-  calledTools.set(view.call, { of: view, called });
-  return called;
+  const known = calledTools.get(view) ?? findCalledTool(view) ?? "none";
+  calledTools.set(view, known);
+  return known === "none" ? undefined : known;
 }
 
-function calledBy(
-  view: CallView,
-  tool: "apply_patch" | "update_plan",
-  input: CallView["input"],
-): CalledTool | undefined {
-  const called = { ...view, input, call: { ...view.call, tool_name: tool } };
-  if (tool === "update_plan") return { card: todoCard, view: called };
-  return input.patch === undefined ? undefined : { card: diffCard, view: called };
-}
-
-/** What the calls of a script pass to their tool. `patch` is absent if it is not one text. */
-function inputOf(calls: readonly ScriptCall[]): CallView["input"] {
-  const steps = calls.flatMap((call) => (call.kind === "plan" ? call.steps : []));
-  const [only, ...others] = calls;
-  const patch = only?.kind === "patch" && others.length === 0 ? only.patch : undefined;
-  return {
-    plan: steps.map(({ text: step, status }) => ({ step, status })),
-    ...(patch !== undefined && { patch }),
-  };
+function findCalledTool(view: CallView): CalledTool | undefined {
+  const [only, ...others] = scriptCalls(scriptOf(view));
+  if (only === undefined || others.length > 0 || view.call.truncated !== undefined) return undefined;
+  const asCallOf = (tool_name: string, input: CallView["input"]): CallView => ({
+    ...view,
+    call: { ...view.call, tool_name },
+    input,
+  });
+  if (only.kind === "plan") {
+    const plan = only.steps.map(({ text: step, status }) => ({ step, status }));
+    return { card: todoCard, view: asCallOf("update_plan", { plan }) };
+  }
+  if (only.kind !== "patch" || only.patch === undefined) return undefined;
+  return { card: diffCard, view: asCallOf("apply_patch", { patch: only.patch }) };
 }
 
 function scriptOf({ input, call }: CallView): string {
