@@ -162,8 +162,11 @@ const OWN_PROCESS = [
   "test/{fuzz,long-texts,mutation,soak,start}.test.ts",
 ];
 
-/** Tests of what a page does only once, such as choosing its language or loading a script. Each file needs its own window and modules. */
-const OWN_WINDOW = ["test/web/chinese.test.tsx", "test/web/ui/on-demand.test.tsx"];
+/**
+ * Tests of what a page does only once, such as choosing its language or loading a script, and tests that measure memory. Each file
+ * needs its own window and modules.
+ */
+const OWN_WINDOW = ["test/web/chinese.test.tsx", "test/web/ui/{markdown-blocks.test.ts,on-demand.test.tsx}"];
 
 /**
  * Slow test files, which are started first. Without the times of an earlier run, Vitest orders files by size, and a slow file that

@@ -69,7 +69,10 @@ function recordedRepositories(rows: Iterable<ProjectFacts>): Map<string, string>
   return new Map([...found].map(([folder, { repository }]) => [folder, repository]));
 }
 
-/** Returns a function that names the project of a row: the repository recorded for it or its folder or, if there is none, what its path shows. */
+/**
+ * Returns a function that names the project of a row: the repository that was recorded for the row or its folder or, if there is
+ * none, what the path of its folder shows.
+ */
 export function projectNames(rows: Iterable<ProjectFacts>): (row: ProjectFacts) => ProjectName {
   const repositories = recordedRepositories(rows);
   const known = new Map<string, ProjectName>();
