@@ -1,5 +1,6 @@
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { todoItemOf } from "../../model/parts/todo-item.ts";
 import type { TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { fileChange } from "../file-change.ts";
 
@@ -278,12 +279,8 @@ export function todosOf(value: unknown): TodoItem[] | undefined {
   for (const item of value) {
     const entry = asObject(item);
     const text = asString(entry?.content) ?? asString(entry?.text);
-    const status = asString(entry?.status);
     if (text === undefined) return undefined;
-    todos.push({
-      text,
-      status: status === "completed" || status === "in_progress" ? status : "pending",
-    });
+    todos.push(todoItemOf(text, entry?.status));
   }
   return todos;
 }

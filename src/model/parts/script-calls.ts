@@ -1,3 +1,4 @@
+import { todoItemOf } from "./todo-item.ts";
 import type { TodoItem } from "./ui-extra.ts";
 
 /** Number of characters at the start of a script in which its calls are searched. */
@@ -98,8 +99,7 @@ function stepsOf(written: string): TodoItem[] {
   )) {
     const text = literalOf(object, "step");
     const status = literalOf(object, "status");
-    if (text === undefined) continue;
-    steps.push({ text, status: status === "completed" || status === "in_progress" ? status : "pending" });
+    if (text !== undefined) steps.push(todoItemOf(text, status));
   }
   return steps;
 }

@@ -7,6 +7,7 @@ import {
   asText,
   type JsonObject,
 } from "../../model/narrow.ts";
+import { todoItemOf } from "../../model/parts/todo-item.ts";
 import type { DiffHunk, FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 
 /** A finished call, from the line of its result. */
@@ -87,9 +88,7 @@ export function todosOf(call: FinishedCall): TodoItem[] | undefined {
   return list.flatMap((item) => {
     const todo = asObject(item);
     const text = asString(todo?.content) ?? asString(todo?.subject);
-    if (text === undefined) return [];
-    const status = todo?.status;
-    return [{ text, status: status === "completed" || status === "in_progress" ? status : "pending" }];
+    return text === undefined ? [] : [todoItemOf(text, todo?.status)];
   });
 }
 

@@ -2,6 +2,7 @@ import type { ToolStatus } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 import { scriptCalls } from "../../model/parts/script-calls.ts";
+import { todoItemOf } from "../../model/parts/todo-item.ts";
 import type { FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import type { Output } from "./output.ts";
 import { readPatch } from "./patch.ts";
@@ -225,8 +226,7 @@ function readPlan(plan: unknown): TodoItem[] {
     const step = asObject(entry);
     const text = asString(step?.step);
     if (text === undefined) continue;
-    const status = step?.status;
-    todos.push({ text, status: status === "completed" || status === "in_progress" ? status : "pending" });
+    todos.push(todoItemOf(text, step?.status));
   }
   return todos;
 }

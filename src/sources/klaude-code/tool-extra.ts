@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { todoItemOf } from "../../model/parts/todo-item.ts";
 import type { DiffHunk, FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { own } from "../conversation/own.ts";
 import { fileDiff } from "../conversation/unified-diff.ts";
@@ -100,7 +101,5 @@ function diffOf(file: JsonObject | undefined): FileDiff | undefined {
 
 function todoOf(item: JsonObject | undefined): TodoItem | undefined {
   const text = asText(item?.content);
-  if (text === undefined) return undefined;
-  const status = item?.status === "completed" || item?.status === "in_progress" ? item.status : "pending";
-  return { text, status };
+  return text === undefined ? undefined : todoItemOf(text, item?.status);
 }

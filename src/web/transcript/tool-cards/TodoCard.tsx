@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { todoItemOf } from "../../../model/parts/todo-item.ts";
 import type { TodoItem } from "../../../model/parts/ui-extra.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -39,9 +40,7 @@ function todosOf({ extra, input }: CallView): TodoItem[] {
   if (extra?.type === "todos") return extra.todos;
   return [...list(input, "todos"), ...list(input, "plan")].filter(isRecord).flatMap((item) => {
     const said = text(item, "content", "step", "text", "subject", "description");
-    if (said === undefined) return [];
-    const status = text(item, "status");
-    return [{ text: said, status: status === "completed" || status === "in_progress" ? status : "pending" }];
+    return said === undefined ? [] : [todoItemOf(said, item.status)];
   });
 }
 
