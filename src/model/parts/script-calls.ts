@@ -9,12 +9,12 @@ const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
  * A tool call in a script of Codex's code mode. `input`: text for a running command (`typed` is absent if the script only waits
- * for the command). `patch`: its text, if the script contains it as one literal.
+ * for the command).
  */
 export type ScriptCall =
   | { kind: "command"; command: string }
   | { kind: "input"; terminal: string; typed?: string }
-  | { kind: "patch"; files: string[]; patch?: string }
+  | { kind: "patch"; files: string[] }
   | { kind: "plan"; steps: TodoItem[] }
   | { kind: "other"; name: string };
 
@@ -29,14 +29,19 @@ export function scriptCalls(whole: string): ScriptCall[] {
   // A patch is usually a constant above its call.
   const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);
   const files = [...new Set([...patched].map(([, file = ""]) => file))];
-  const start = script.search(/["'`]\*\*\* Begin Patch/);
-  const patch = start === -1 ? undefined : literalAt(script, start);
   return calls.map(({ 1: name = "", index }, at) =>
-    callOf(name, script.slice(index, calls[at + 1]?.index), { files, ...(patch !== undefined && { patch }) }),
+    callOf(name, script.slice(index, calls[at + 1]?.index), files),
   );
 }
 
-/** The only tool that a script calls, if a card can show its calls: it changes files, or updates the plan. */
+/** The first patch in a script. `undefined`: there is none that is one literal. */
+export function scriptPatch(whole: string): string | undefined {
+  const script = whole.slice(0, SEARCH_LIMIT);
+  const start = script.search(/["'`]\*\*\* Begin Patch/);
+  return start === -1 ? undefined : literalAt(script, start);
+}
+
+/** The tool that all calls of a script name, if it is one that has a label and a card of its own. */
 export function onlyTool(calls: readonly ScriptCall[]): "apply_patch" | "update_plan" | undefined {
   const kinds = new Set(calls.map(({ kind }) => kind));
   if (kinds.size !== 1) return undefined;
@@ -53,7 +58,7 @@ export function currentStep(steps: readonly TodoItem[]): string {
   return step?.text ?? "";
 }
 
-function callOf(name: string, written: string, patched: { files: string[]; patch?: string }): ScriptCall {
+function callOf(name: string, written: string, files: string[]): ScriptCall {
   switch (name) {
     case "exec_command": {
       const command = literalOf(written, "cmd");
@@ -66,7 +71,7 @@ function callOf(name: string, written: string, patched: { files: string[]; patch
       return { kind: "input", terminal, ...(typed !== undefined && { typed }) };
     }
     case "apply_patch":
-      return patched.files.length === 0 ? { kind: "other", name } : { kind: "patch", ...patched };
+      return files.length === 0 ? { kind: "other", name } : { kind: "patch", files };
     case "update_plan": {
       const steps = stepsOf(written);
       return steps.length === 0 ? { kind: "other", name } : { kind: "plan", steps };

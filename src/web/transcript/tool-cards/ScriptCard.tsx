@@ -1,6 +1,11 @@
 import type { ReactNode } from "react";
-import { callTool } from "../../../model/parts/call-subject.ts";
-import { currentStep, onlyTool, type ScriptCall, scriptCalls } from "../../../model/parts/script-calls.ts";
+import {
+  currentStep,
+  onlyTool,
+  type ScriptCall,
+  scriptCalls,
+  scriptPatch,
+} from "../../../model/parts/script-calls.ts";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -19,9 +24,10 @@ export const scriptCard: ToolCard = {
     if (called !== undefined) return called.card.summary(called.view);
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
-    const subject = oneLine(callsIn(view) ?? first);
+    const calls = scriptCalls(script);
+    const subject = oneLine(calls.length === 0 ? first : callsLine(calls, view));
     return {
-      label: toolLabel(callTool(view.call)),
+      label: toolLabel(onlyTool(calls) ?? view.call.tool_name),
       subject: visible(subject, "code"),
       title: oneLine(script),
       figures: exitFigure(view),
@@ -41,7 +47,7 @@ interface CalledTool {
 }
 const calledTools = new WeakMap<CallView, CalledTool | "none">();
 
-/** The card and the input of the tool that a script calls, if it is only one call that changes files or updates the plan. */
+/** The card and the view of the tool that a script calls, if its only call changes files or updates the plan. */
 function calledTool(view: CallView): CalledTool | undefined {
   const known = calledTools.get(view) ?? findCalledTool(view) ?? "none";
   calledTools.set(view, known);
@@ -49,33 +55,32 @@ function calledTool(view: CallView): CalledTool | undefined {
 }
 
 function findCalledTool(view: CallView): CalledTool | undefined {
-  const [only, ...others] = scriptCalls(scriptOf(view));
-  if (only === undefined || others.length > 0 || view.call.truncated !== undefined) return undefined;
-  const asCallOf = (tool_name: string, input: CallView["input"]): CallView => ({
-    ...view,
-    call: { ...view.call, tool_name },
-    input,
-  });
-  if (only.kind === "plan") {
-    const plan = only.steps.map(({ text: step, status }) => ({ step, status }));
-    return { card: todoCard, view: asCallOf("update_plan", { plan }) };
+  if (view.call.truncated !== undefined) return undefined;
+  const script = scriptOf(view);
+  const [only, ...others] = scriptCalls(script);
+  if (others.length > 0) return undefined;
+  if (only?.kind === "plan") {
+    const call = { ...view.call, tool_name: "update_plan" };
+    return { card: todoCard, view: { ...view, call, extra: { type: "todos", todos: only.steps } } };
   }
-  if (only.kind !== "patch" || only.patch === undefined) return undefined;
-  return { card: diffCard, view: asCallOf("apply_patch", { patch: only.patch }) };
+  const patch = only?.kind === "patch" ? scriptPatch(script) : undefined;
+  if (patch === undefined) return undefined;
+  return {
+    card: diffCard,
+    view: { ...view, call: { ...view.call, tool_name: "apply_patch" }, input: { patch } },
+  };
 }
 
 function scriptOf({ input, call }: CallView): string {
   return text(input, "input", "code", "script", "source") ?? call.arguments_json;
 }
 
-/** The calls of a script in one line. `undefined`: it calls no tool. */
-function callsIn(view: CallView): string | undefined {
-  const calls = scriptCalls(scriptOf(view));
+/** The calls of a script in one line. */
+function callsLine(calls: readonly ScriptCall[], { extra }: CallView): string {
   const [first] = calls;
-  if (first === undefined) return undefined;
   // The label already says "edit". All patches of a script name the same files.
-  if (first.kind === "patch" && onlyTool(calls) !== undefined) return first.files.join(", ");
-  const continued = view.extra?.type === "shell" ? view.extra.continues : undefined;
+  if (first?.kind === "patch" && onlyTool(calls) !== undefined) return first.files.join(", ");
+  const continued = extra?.type === "shell" ? extra.continues : undefined;
   return calls.map((call) => callText(call, continued)).join(" · ");
 }
 
