@@ -80,7 +80,7 @@ export const openRequest = record({
   title: z.string(),
   asked_at: milliseconds,
   expires_at: optional(milliseconds),
-  /** The call that is approved or refused, which has not started. */
+  /** The call that waits for the answer. */
   tool_call_id: optional(z.string()),
   /**
    * Asked by an agent in a terminal, which shows the same question. It is not in the transcript: `GET

@@ -481,7 +481,7 @@ class RecordReading {
       return;
     }
     if (text.startsWith("Request cancelled")) {
-      // The transcript shows an interrupt that is reported twice once.
+      // A repeated interrupt adds no part to the transcript.
       if (this.state.interrupted && !this.revises) {
         this.fold("the interrupt before it");
         return;

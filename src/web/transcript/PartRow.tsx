@@ -113,7 +113,7 @@ export const LoadedRow = memo(function LoadedRow({
   const raw = rawSince === allToggles;
   const kind = kindName(part);
   const folded = useQuietParts(quiet, host, isQuietTarget);
-  const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
+  const { name, subject } = useMemo(() => namesOf(part, result, host), [part, result, host]);
   return (
     <article
       className={className}
@@ -189,14 +189,14 @@ export const LoadedRow = memo(function LoadedRow({
 function namesOf(
   part: TranscriptPart,
   result: TranscriptPartOf<"tool_result"> | undefined,
-  cwd: string | undefined,
+  host: TranscriptHost,
 ): { name: string; subject: string } {
   const kind = kindName(part);
   const plain = { name: kind, subject: t.part.this(kind) };
   if (part.type === "request") return { ...plain, name: nameOfRequest(part.request) };
   if (part.type !== "tool_call") return plain;
   try {
-    const { subject, state } = nameOfCall(part, result, cwd);
+    const { subject, state } = nameOfCall(part, result, host);
     return { name: state === undefined ? subject : `${subject}, ${state}`, subject };
   } catch {
     // The error boundary of the part shows the reason.

@@ -107,10 +107,10 @@ export function ToolCallView({
 export function nameOfCall(
   call: Call,
   result: Result | undefined,
-  cwd: string | undefined,
+  host: TranscriptHost,
 ): { subject: string; state: string | undefined } {
-  const { label, title } = readCall(call, result, cwd).summary;
-  const { badge, word } = statusOf(call, result);
+  const { label, title } = readCall(call, result, host.cwd).summary;
+  const { badge, word } = statusOf(call, result, waitOf(call, host));
   const about = oneLine(title, 120);
   return {
     subject: visibleText(about === "" ? label : `${label}: ${about}`, "name"),
@@ -118,7 +118,7 @@ export function nameOfCall(
   };
 }
 
-/** `open`: the call's end is not recorded, and it is unknown whether it is running. `waiting`: for the user's approval. */
+/** `open`: the call's end is not recorded, and it is unknown whether it is running. `waiting`: for the user. */
 type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open" | "waiting";
 
 /** A refused or stopped call did not fail, so it has a word instead of a badge. */
@@ -142,30 +142,30 @@ function CallBadge({
   }
 }
 
-/** Whether an open call waits for the user. `perhaps`: the session waits and its agent does not say for which call. */
-type CallWait = "for-approval" | "perhaps";
+/** Whether an open call waits for the user. `may-wait`: the session waits and its agent does not say for which call. */
+type CallWait = "waits" | "may-wait";
 
 function waitOf(
   { tool_call_id }: Call,
   { waiting, waitingCalls, is_managed }: TranscriptHost,
 ): CallWait | undefined {
-  if (waitingCalls?.has(tool_call_id)) return "for-approval";
-  return waiting === true && is_managed !== true ? "perhaps" : undefined;
+  if (waitingCalls?.has(tool_call_id)) return "waits";
+  return waiting === true && is_managed !== true ? "may-wait" : undefined;
 }
 
 /** The badge of a call, and a word beside it if the badge alone would be misleading. */
 function statusOf(
   call: Call,
   result: Result | undefined,
-  waits?: CallWait,
+  wait: CallWait | undefined,
 ): { badge: CallBadgeStatus; word?: string; outcome?: CallOutcome } {
   const { state } = call;
   switch (state.status) {
     case "pending":
       return { badge: "running", word: t.waiting.badge };
     case "running":
-      if (waits === "for-approval") return { badge: "waiting" };
-      return waits === "perhaps" ? { badge: "open", word: t.call.mayWait } : { badge: "running" };
+      if (wait === "waits") return { badge: "waiting" };
+      return wait === "may-wait" ? { badge: "open", word: t.call.mayWait } : { badge: "running" };
     case "completed":
       return { badge: result?.is_error ? "failed" : "ok" };
     case "error":

@@ -988,6 +988,8 @@ describe("parallel calls", () => {
     expect(first).toContain("waiting");
     expect(first).not.toContain("[RUNNING]");
     expect(second).toContain("[RUNNING]");
+    screen.getByRole("article", { name: /rm -r build, waiting$/ });
+    screen.getByRole("article", { name: /ls, running$/ });
   });
 
   it("show the output of a running command so far", async () => {

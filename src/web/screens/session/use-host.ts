@@ -39,7 +39,7 @@ interface SessionFacts {
   notes: NotesHost | undefined;
 }
 
-/** The calls that wait for an approval. The same set until it changes, because every row of the transcript depends on it. */
+/** The calls that wait for an answer. The same set until it changes, because every row of the transcript depends on it. */
 function useWaitingCalls(row: SessionSummary | undefined): ReadonlySet<string> {
   const ids = (row?.requests ?? []).flatMap(({ tool_call_id }) => tool_call_id ?? []).join("\n");
   return useMemo(() => new Set(ids === "" ? [] : ids.split("\n")), [ids]);
