@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { partId } from "../src/model/uuid.ts";
 import { outputChannel } from "../src/protocol.ts";
-import { openDoors } from "../test/server/doors.ts";
 import { createMemorySessions } from "../test/server/memory-sessions.ts";
+import { startTestServer } from "../test/server/test-server.ts";
 import { bareSockets } from "./fan-out-floor.ts";
 import { load, report, round } from "./measure.ts";
 
@@ -18,18 +18,18 @@ const session_id = "00000001-0000-4000-8000-000000000001";
 const sessions = createMemorySessions();
 const message_id = partId(session_id, 0);
 sessions.add(session_id, [{ type: "message.start", session_id, at: Date.now(), message_id }]);
-const doors = await openDoors({ sessions });
+const httpServer = await startTestServer({ sessions });
 
 const clients = fork(new URL("fan-out-clients.ts", import.meta.url), [
-  String(doors.port),
-  doors.cookie,
-  doors.origin,
+  String(httpServer.port),
+  httpServer.cookie,
+  httpServer.origin,
   outputChannel(session_id),
   String(VIEWERS),
 ]);
-const heard = <Message>(): Promise<Message> =>
+const received = <Message>(): Promise<Message> =>
   new Promise((resolve) => clients.once("message", (message) => resolve(message as Message)));
-await heard();
+await received();
 
 clients.send("begin");
 const cpu = process.cpuUsage();
@@ -51,7 +51,7 @@ await new Promise((resolve) => setTimeout(resolve, 300));
 const used = process.cpuUsage(cpu);
 const wall = performance.now() - started;
 clients.send("end");
-const result = await heard<{
+const result = await received<{
   delivered: number;
   messages: number;
   bytes: number;
@@ -60,7 +60,7 @@ const result = await heard<{
   cpu_ms: number;
 }>();
 clients.kill();
-await doors.close();
+await httpServer.close();
 const messages = Math.round(result.messages / VIEWERS);
 const floor = await bareSockets(
   VIEWERS,

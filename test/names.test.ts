@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { expect, it } from "vitest";
 
-const SRC = join(import.meta.dirname, "../src");
+const ROOT = join(import.meta.dirname, "..");
+const FOLDERS = ["src", "test", "bench"];
 
 /** Words that the code does not use in names: docs/glossary.md has the term for each. */
 const OLD_WORDS = new Set(
@@ -13,9 +14,6 @@ const OLD_WORDS = new Set(
     "anew untaken uncut troubles metronome slept onward victim mistake sniffed companions owed calm unkept unheard unasked stood spoken hear heard"
   ).split(" "),
 );
-/** Folders whose names are still being changed. */
-const PENDING: string[] = [];
-
 /** The source without comments and quoted text; interpolated expressions of template literals stay. */
 function codeOf(source: string): string {
   return (
@@ -34,19 +32,21 @@ function codeOf(source: string): string {
 const wordsOf = (name: string): string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .split(/[\s_$]+/)
+    .split(/[\s_$-]+/)
     .map((word) => word.toLowerCase());
 
 it("uses the words of the glossary in every name", () => {
   const found: string[] = [];
-  for (const entry of readdirSync(SRC, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
-    const path = join(entry.parentPath, entry.name);
-    const file = relative(SRC, path).replaceAll(sep, "/");
-    if (PENDING.some((folder) => file.startsWith(folder))) continue;
-    const names = new Set(codeOf(readFileSync(path, "utf8")).match(/[A-Za-z_$][\w$]*/g));
-    for (const name of names)
-      if (wordsOf(name).some((word) => OLD_WORDS.has(word))) found.push(`${file}: ${name}`);
+  for (const folder of FOLDERS) {
+    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !/\.(tsx?|mjs|css)$/.test(entry.name)) continue;
+      const path = join(entry.parentPath, entry.name);
+      const file = relative(ROOT, path).replaceAll(sep, "/");
+      if (file.split(/[/.-]/).some((word) => OLD_WORDS.has(word))) found.push(file);
+      const names = new Set(codeOf(readFileSync(path, "utf8")).match(/[A-Za-z_$][\w$-]*/g));
+      for (const name of names)
+        if (wordsOf(name).some((word) => OLD_WORDS.has(word))) found.push(`${file}: ${name}`);
+    }
   }
   expect(found).toEqual([]);
 });

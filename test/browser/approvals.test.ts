@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { createHome, type Daemon, enter, enterAt, type Home, startDaemon } from "./harness.ts";
-import { begin, idle, type Rest, restOf, scriptFile, send, storedParts } from "./hosted-session.ts";
+import { begin, idle, type Rest, restOf, scriptFile, send, storedParts } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const COMMANDS = times(15, 200);

@@ -8,7 +8,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
 import { seriousFindings } from "./findings.ts";
 import { answerWith, createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
-import { begin, idle, restOf, scriptFile } from "./hosted-session.ts";
+import { begin, idle, restOf, scriptFile } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The hook process is real. Claude Code itself is represented by its session file and its registry entry.

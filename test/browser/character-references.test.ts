@@ -4,7 +4,7 @@ import { characterEntities } from "character-entities";
 import { expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, enterAt, startDaemon } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 /**

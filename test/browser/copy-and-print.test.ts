@@ -13,7 +13,7 @@ import {
   settled,
   startDaemon,
 } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { agentsReply } from "../../src/protocol.ts";
 import { scripts } from "../../src/providers/scripted/scripts/index.ts";
 import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
-import { begin, configure, idle, type Rest, restOf } from "./hosted-session.ts";
+import { begin, configure, idle, type Rest, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
 import { createHome, enterAt, startDaemon } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps the position of a part that is opened at the end, and follows the end once it is closed", async () => {

@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

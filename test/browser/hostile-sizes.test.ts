@@ -4,10 +4,10 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { times } from "../long.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
-import { begin as beginSession, idle, restOf, scriptFile, send } from "./hosted-session.ts";
 import { generate, payloads } from "./hostile/payloads.ts";
 import { healthy, hostileSession } from "./hostile/session.ts";
 import { longestTasks } from "./hostile/tasks.ts";
+import { begin as beginSession, idle, restOf, scriptFile, send } from "./managed-session.ts";
 
 const MB = 1024 * 1024;
 /** Maximum ratio of a text's CPU time on the main thread to the median one's; the worst so far is 3. */
@@ -216,13 +216,13 @@ describe("slow and large texts", () => {
             { steps: [{ parts: [{ thinking: text.slice(0, 100_000) }, { text }, { text: healthy(id) }] }] },
           ],
         });
-        const hosted = await beginSession(rest, model, home.path);
-        await go(`/session/${hosted}`);
+        const managed = await beginSession(rest, model, home.path);
+        await go(`/session/${managed}`);
         await region.getByText("Ready.").waitFor();
         const streamed = await longestTasks(browser, page, async (begin) => {
           await begin("streamed");
-          await send(rest, hosted, "Go on");
-          await idle(rest, hosted, 300_000);
+          await send(rest, managed, "Go on");
+          await idle(rest, managed, 300_000);
           // No text is searched meanwhile, because searching all of it is a longer task than showing it.
           await region.evaluate(
             (element) =>

@@ -7,7 +7,7 @@ import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts
 import { eventually } from "../eventually.ts";
 import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
 import { createHome, enterAt, startDaemon } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 const TURNS = 60;

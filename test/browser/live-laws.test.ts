@@ -33,7 +33,7 @@ import {
   scriptFile,
   send,
   storedParts,
-} from "./hosted-session.ts";
+} from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** In `npm test`, and in `npm run test:long`. */
@@ -143,7 +143,7 @@ const TURN = WORDS.flat().map((part) =>
 );
 
 /** The model's output in a turn, without parts that were retracted by a retry. */
-function spoken(parts: readonly TranscriptPart[]): string[] {
+function textsOf(parts: readonly TranscriptPart[]): string[] {
   return parts.flatMap((part) => {
     if (part.retracted !== undefined) return [];
     if (part.type === "tool_call") return [`call ${part.tool_name} ${part.arguments_json}`];
@@ -216,7 +216,7 @@ describe("a live session", () => {
     proxy = await cutProxy(daemon.port);
     const { cut, open, bytes } = proxy;
     const disturbed = await watch(session_id, { daemon, proxy });
-    const calm = await watch(session_id);
+    const undisturbed = await watch(session_id);
     const glimpses: TranscriptPart[][] = [];
     for (let round = 0; round < CUTS; round += 1) {
       if ((await rowOf(rest, session_id)).control?.state === "idle")
@@ -230,16 +230,16 @@ describe("a live session", () => {
       cut();
     }
     await idle(rest, session_id);
-    const stored = await expectSame(session_id, [disturbed.page, calm.page]);
+    const stored = await expectSame(session_id, [disturbed.page, undisturbed.page]);
     for (const glimpse of glimpses) expectKept(glimpse, stored);
     const turns = turnsOf(stored);
     expect(turns.length).toBeGreaterThan(0);
-    for (const turn of turns) expect(spoken(turn)).toEqual(TURN);
-    expect([...disturbed.complaints, ...calm.complaints]).toEqual([]);
+    for (const turn of turns) expect(textsOf(turn)).toEqual(TURN);
+    expect([...disturbed.complaints, ...undisturbed.complaints]).toEqual([]);
     // Also when a new daemon reads it from disk.
     await daemon.stop();
     await start(daemon.port);
-    expectEqual(await expectSame(session_id, [disturbed.page, calm.page]), stored);
+    expectEqual(await expectSame(session_id, [disturbed.page, undisturbed.page]), stored);
   });
 
   it(`is on both pages what it is in the store, after ${KILLS} kills of its daemon`, {
@@ -274,13 +274,13 @@ describe("a live session", () => {
       Array.from({ length: KILLS + 1 }, (_, index) => `prompt Prompt ${index}`),
     );
     for (const turn of turns) {
-      const words = spoken(turn);
+      const words = textsOf(turn);
       // The last text is a prefix of the script's text there.
       const last = words.pop() ?? "";
       expect(words).toEqual(TURN.slice(0, words.length));
       expect(TURN[words.length]?.startsWith(last)).toBe(true);
     }
-    expect(spoken(turns.at(-1) ?? [])).toEqual(TURN);
+    expect(textsOf(turns.at(-1) ?? [])).toEqual(TURN);
   });
 
   it("is complete on the page of a slow browser", { timeout: 60_000 + MUCH * 5_000 }, async () => {
@@ -304,7 +304,7 @@ describe("a live session", () => {
     await idle(rest, session_id);
     proxy = await cutProxy(daemon.port);
     const slow = await watch(session_id, { daemon, proxy });
-    const calm = await watch(session_id);
+    const undisturbed = await watch(session_id);
     const reasons: string[] = [];
     slow.page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => {
@@ -319,10 +319,13 @@ describe("a live session", () => {
     const model = await scriptFile(home, "much", long);
     await send(rest, session_id, `[[script:${model}]]`);
     await idle(rest, session_id, 60_000 + MUCH * 5_000);
-    await calm.page.getByRole("region", { name: "Transcript", exact: true }).getByText("The end.").waitFor();
+    await undisturbed.page
+      .getByRole("region", { name: "Transcript", exact: true })
+      .getByText("The end.")
+      .waitFor();
     const behind = (await pageParts(slow.page, false)).length;
     proxy.hurry();
-    const stored = await expectSame(session_id, [slow.page, calm.page]);
+    const stored = await expectSame(session_id, [slow.page, undisturbed.page]);
     expect(behind).toBeLessThan(stored.length / 2);
     if (LONG) expect(reasons).toContain("too_slow");
   });
@@ -351,7 +354,7 @@ describe("a live session", () => {
     for (const id of [watched, alone]) expect((await idle(rest, id)).status).toBe("completed");
     const [one = [], other = []] = await Promise.all([watched, alone].map((id) => storedParts(rest, id)));
     const waiting = `call shell ${JSON.stringify(wait.tool_call.arguments)}`;
-    expect(spoken(one)).toEqual([...TURN.slice(0, -2), waiting, ...TURN.slice(-2)]);
+    expect(textsOf(one)).toEqual([...TURN.slice(0, -2), waiting, ...TURN.slice(-2)]);
     const words = (parts: TranscriptPart[]) => parts.filter(({ type }) => type !== "tool_result").map(said);
     expect(words(one)).toEqual(words(other));
     // Calls that run at once end in any order.

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHome, type Daemon, enterAt, type Home, openBrowser, startDaemon } from "./harness.ts";
-import { begin, idle, type Rest, restOf, scriptFile, send } from "./hosted-session.ts";
+import { begin, idle, type Rest, restOf, scriptFile, send } from "./managed-session.ts";
 
 const MB = 1024 * 1024;
 const TOKENS_PER_SECOND = 6_000;

@@ -18,7 +18,7 @@ import {
   scriptFile,
   send,
   storedParts,
-} from "./hosted-session.ts";
+} from "./managed-session.ts";
 
 const RUNS = 20;
 const TOKENS_PER_SECOND = 100;

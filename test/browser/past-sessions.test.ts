@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { says, serves, writeScript } from "../agent/acp/script.ts";
 import { overflow, seriousFindings } from "./findings.ts";
 import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
-import { configure } from "./hosted-session.ts";
+import { configure } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const OWN = "agents-own-session";
@@ -38,8 +38,8 @@ beforeEach(async () => {
     { method: "session/close", says: [says.loaded] },
     { method: "session/prompt", says: [says.text("Low water is at six."), says.result(2)] },
   ];
-  const args = writeScript(home.path, "theirs", serves(routes));
-  await configure(home, { agents: { theirs: { title: "Theirs", command: process.execPath, args } } });
+  const args = writeScript(home.path, "elsewhere", serves(routes));
+  await configure(home, { agents: { elsewhere: { title: "Elsewhere", command: process.execPath, args } } });
   daemon = await startDaemon(home, ["--no-samples"]);
   browser = await openTestBrowser();
 });
@@ -54,11 +54,11 @@ it("a past session is found and opened by keyboard, and goes on with the next pr
   const { page, complaints } = await enter(context, daemon);
   await page.getByRole("link", { name: "New session" }).waitFor();
   await page.keyboard.press("n");
-  await page.getByRole("radio", { name: /Theirs/ }).check();
+  await page.getByRole("radio", { name: /Elsewhere/ }).check();
   await page.getByRole("combobox", { name: "Folder" }).fill(join(home.path, "harbour"));
-  await page.getByRole("radio", { name: /Theirs/ }).focus();
+  await page.getByRole("radio", { name: /Elsewhere/ }).focus();
   await page.keyboard.press("p");
-  const dialog = page.getByRole("dialog", { name: "Past sessions of Theirs" });
+  const dialog = page.getByRole("dialog", { name: "Past sessions of Elsewhere" });
   const open = dialog.getByRole("button", { name: "Open Tides of the harbour" });
   await open.waitFor();
   await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
@@ -69,14 +69,14 @@ it("a past session is found and opened by keyboard, and goes on with the next pr
   await page.setViewportSize({ width: 1200, height: 900 });
 
   await dialog.getByRole("checkbox", { name: /Only in/ }).check();
-  await dialog.getByText("Theirs has no past sessions in this folder.").waitFor();
+  await dialog.getByText("Elsewhere has no past sessions in this folder.").waitFor();
   await dialog.getByRole("checkbox", { name: /Only in/ }).uncheck();
   await open.focus();
   await page.keyboard.press("Enter");
 
   const transcript = page.getByRole("region", { name: "Transcript" });
   await transcript.getByText("At noon.").waitFor();
-  await transcript.getByText(`Theirs 1.0 sent the history above, of its session ${OWN}`).waitFor();
+  await transcript.getByText(`Elsewhere 1.0 sent the history above, of its session ${OWN}`).waitFor();
   await page.getByRole("heading", { level: 1, name: "Tides of the harbour" }).waitFor();
   const prompt = page.getByRole("textbox", { name: "Prompt", exact: true });
   await prompt.fill("And low water?");

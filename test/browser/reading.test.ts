@@ -6,7 +6,7 @@ import { eventually } from "../eventually.ts";
 import { type GeneratedSession, generateClaudeSession } from "../generate-session.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createHome, type Daemon, enterAt, type Home, settled, startDaemon } from "./harness.ts";
-import { begin, idle, listed, restOf, send, storedParts } from "./hosted-session.ts";
+import { begin, idle, listed, restOf, send, storedParts } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The rows in view do not move while the agent continues to write.
@@ -25,7 +25,7 @@ let transcript: Locator;
 let said: number;
 beforeAll(async () => {
   browser = await openTestBrowser();
-  await startAnew();
+  await restart();
 });
 afterAll(async () => {
   await browser.close();
@@ -53,12 +53,12 @@ afterEach(async () => {
   await page.context().close();
   if (has_begun) {
     await end();
-    await startAnew();
+    await restart();
   }
   expect(complaints).toEqual([]);
 });
 
-async function startAnew(): Promise<void> {
+async function restart(): Promise<void> {
   has_begun = false;
   home = await createHome();
   daemon = await startDaemon(home, ["--no-samples"]);

@@ -17,7 +17,7 @@ import {
   rowOf,
   scriptFile,
   storedParts,
-} from "./hosted-session.ts";
+} from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHome, type Daemon, type Home, startDaemon } from "./harness.ts";
-import { begin, idle, type Rest, restOf, rowOf, said, storedParts } from "./hosted-session.ts";
+import { begin, idle, type Rest, restOf, rowOf, said, storedParts } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** An image of one pixel. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
-import { begin, configure, idle, restOf, scriptFile } from "./hosted-session.ts";
+import { begin, configure, idle, restOf, scriptFile } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createHome, startDaemon } from "../browser/harness.ts";
-import { startWire } from "../browser/hostile/wire.ts";
+import { startRecordingProxy } from "../browser/hostile/recording-proxy.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { findFirefox, openFirefox } from "./firefox.ts";
@@ -39,8 +39,8 @@ describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
       const file = join(folder, `${SESSION.session_id}.jsonl`);
       await writeFile(file, SESSION.lines.map((line) => `${line}\n`).join(""));
       const daemon = await startDaemon(home, ["--no-samples"]);
-      const wire = await startWire({ origin: daemon.origin });
-      const engine = await openEngine(wire.port);
+      const proxy = await startRecordingProxy({ origin: daemon.origin });
+      const engine = await openEngine(proxy.port);
       try {
         const page = await engine.newPage();
         await page.goto(daemon.launch);
@@ -63,7 +63,7 @@ describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
         }
       } finally {
         await engine.close();
-        await wire.close();
+        await proxy.close();
         await daemon.stop();
         await home.remove();
       }

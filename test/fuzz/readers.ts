@@ -177,8 +177,8 @@ export function expectRead(format: Format, bytes: Uint8Array, at: readonly numbe
     .map(({ place }) => `${place.byte}+${place.length}`);
   const expected = lines.map(({ place }) => `${place.byte}+${place.length}`);
   const told = new Set(places);
-  const untold = expected.filter((place) => !told.has(place));
-  assert.deepEqual(untold, [], "records without a disposition");
+  const uncounted = expected.filter((place) => !told.has(place));
+  assert.deepEqual(uncounted, [], "records without a disposition");
   const frames = records.flatMap((record) => record.frames);
   expectFramesInOrder(frames);
   const transcripts = foldLawfully(frames);

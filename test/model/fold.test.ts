@@ -64,14 +64,14 @@ describe("a repeated frame", () => {
     ["tool_call", call("c", { message_id: MESSAGE, arguments_json: '{"command":"rm"}', tool_name: "Look" })],
     ["tool_result", result("c", { output_text: "a b" })],
     ["tool_result", result("c", { output_text: "gone", status: "error", is_error: true })],
-  ])("after the end of its turn sets the time of the revision, otherwise not: %s %#", (type, anew) => {
-    expect(revisedAt(...turn, anew)).toEqual([[type, at]]);
-    expect(revisedAt(...turn.slice(0, -1), anew, turnEnd)).toEqual([]);
+  ])("after the end of its turn sets the time of the revision, otherwise not: %s %#", (type, revision) => {
+    expect(revisedAt(...turn, revision)).toEqual([[type, at]]);
+    expect(revisedAt(...turn.slice(0, -1), revision, turnEnd)).toEqual([]);
     // Neither further activity in the same turn nor another turn removes it.
-    expect(revisedAt(...turn, begin(2), anew, end(2), turnEnd)).toEqual([[type, at + 1]]);
-    expect(revisedAt(...turn, prompt("And now", 2), anew)).toEqual([[type, at + 1]]);
-    expect(revisedAt(...turn.slice(0, -1), { type: "interrupt" }, anew)).toEqual([[type, at]]);
-    expect(revisedAt(...turn.slice(0, -1), { type: "end" }, anew)).toEqual([[type, at]]);
+    expect(revisedAt(...turn, begin(2), revision, end(2), turnEnd)).toEqual([[type, at + 1]]);
+    expect(revisedAt(...turn, prompt("And now", 2), revision)).toEqual([[type, at + 1]]);
+    expect(revisedAt(...turn.slice(0, -1), { type: "interrupt" }, revision)).toEqual([[type, at]]);
+    expect(revisedAt(...turn.slice(0, -1), { type: "end" }, revision)).toEqual([[type, at]]);
   });
 
   it("is no revision if nothing changes, or if it is the first value", () => {
@@ -101,13 +101,13 @@ describe("a repeated frame", () => {
 
   it("is no revision in a turn whose end was inferred", () => {
     const settled = finalizeTranscript(fold(...turn.slice(0, -1)), 9_000);
-    const anew = accumulate(settled, {
+    const revision = accumulate(settled, {
       ...close(1, { text: "I look." }),
       session_id: SESSION,
       at: 9_001,
     } as Frame);
-    expect(anew.parts.at(2)).toMatchObject({ text: "I look." });
-    expect(anew.parts.at(2)).not.toHaveProperty("revised_at");
+    expect(revision.parts.at(2)).toMatchObject({ text: "I look." });
+    expect(revision.parts.at(2)).not.toHaveProperty("revised_at");
     expect(settled.open).not.toHaveProperty("ended_parts");
     expect(finalizeTranscript(fold(...turn, begin(2)), 9_000).open).toHaveProperty("ended_parts", 7);
   });

@@ -188,8 +188,8 @@ describe("searchable text", () => {
     ).toBe("f\nhttp://data:1");
     expect(searchText(createEntry("step_start", place(7), {}))).toBe("");
     expect(searchText(createEntry("step_finish", place(7), {}))).toBe("");
-    const { text: _, ...untold } = marker;
-    expect(searchText(untold)).toBe("Compacted");
+    const { text: _, ...untitled } = marker;
+    expect(searchText(untitled)).toBe("Compacted");
     expect(
       searchText({
         ...request,

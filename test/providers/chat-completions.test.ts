@@ -6,7 +6,7 @@ import type { Part } from "../../src/model/messages/part.ts";
 import { createChatCompletions } from "../../src/providers/chat-completions/index.ts";
 import type { ModelCall, StreamEnd } from "../../src/providers/provider.ts";
 import { sharedData } from "../shared-data.ts";
-import { contextOf, conversation, modelCall, PNG, withoutPlaces } from "./wires.ts";
+import { contextOf, conversation, modelCall, PNG, withoutPlaces } from "./api-protocols.ts";
 
 const wire = createChatCompletions();
 

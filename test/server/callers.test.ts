@@ -20,12 +20,12 @@ import { createSessions } from "../../src/server/import/catalog.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG } from "../long.ts";
-import { type Doors, openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { call, frameFormat, prompt, result, sessionId, write } from "./frame-source.ts";
 import { startDaemon } from "./managed/daemon.ts";
 import { openManaged } from "./managed/open-managed.ts";
 import { played, promptOf } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
+import { rawRequest, sendRaw, startTestServer, type TestServer } from "./test-server.ts";
 
 let folder: string;
 const closing: (() => unknown)[] = [];
@@ -37,10 +37,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, maxRetries: 5 });
 });
 
-async function open(sessions: Sessions, password?: string): Promise<Doors> {
-  const doors = await openDoors({ sessions, ...(password !== undefined && { password }) });
-  closing.push(doors.close);
-  return doors;
+async function open(sessions: Sessions, password?: string): Promise<TestServer> {
+  const httpServer = await startTestServer({ sessions, ...(password !== undefined && { password }) });
+  closing.push(httpServer.close);
+  return httpServer;
 }
 
 const RACES = 1_000;
@@ -131,7 +131,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
   it(`of a managed session never leaves its folder, over ${RACES} swaps for links`, async () => {
     const id = randomUUID();
     const files = join(folder, "files", id);
-    const hosted = await openManaged({
+    const managed = await openManaged({
       folder,
       agents: played(async (stage) => {
         for (const name of ["file.png", "sub/inner.png"]) {
@@ -148,15 +148,15 @@ describe("an attachment", { timeout: 120_000 }, () => {
         return "completed";
       }),
     });
-    closing.push(() => hosted.close());
-    await hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
-    await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
-    const session = await hosted.open(id);
+    closing.push(() => managed.close());
+    await managed.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(managed.get(id)?.control?.state).toBe("idle"));
+    const session = await managed.open(id);
     const parts = [...(session?.transcript.parts ?? [])].filter((one) => one?.type === "image");
     expect(parts).toHaveLength(2);
     startSwapping(files);
     await eventually(() => expect(statSync(join(files, "sub")).isDirectory()).toBe(true));
-    const seen = await race((n) => hosted.attachment(id, parts[n]?.id ?? "", 0));
+    const seen = await race((n) => managed.attachment(id, parts[n]?.id ?? "", 0));
     expect(seen.own).toBeGreaterThan(0);
     expect(seen.nothing).toBeGreaterThan(0);
   });
@@ -173,8 +173,8 @@ describe("an attachment", { timeout: 120_000 }, () => {
         parts: [{ type: "text", text: "Hello" }],
       },
     ]);
-    const doors = await open(sessions);
-    writeFileSync(join(folder, "access.json"), doors.access.api_token);
+    const httpServer = await open(sessions);
+    writeFileSync(join(folder, "access.json"), httpServer.access.api_token);
     const base = `/api/sessions/${id}/attachments`;
     const parts = `/api/sessions/${id}/parts`;
     for (const path of [
@@ -198,18 +198,22 @@ describe("an attachment", { timeout: 120_000 }, () => {
       `${parts}/${id}/output?from=0x0`,
       `${parts}/__proto__/output`,
     ]) {
-      const headers = { Host: `127.0.0.1:${doors.port}`, Cookie: doors.cookie, [CLIENT_HEADER]: "1" };
-      const reply = await sendRaw(doors.port, rawRequest({ method: "GET", path, headers }));
+      const headers = {
+        Host: `127.0.0.1:${httpServer.port}`,
+        Cookie: httpServer.cookie,
+        [CLIENT_HEADER]: "1",
+      };
+      const reply = await sendRaw(httpServer.port, rawRequest({ method: "GET", path, headers }));
       expect([400, 404, 503], path).toContain(reply.status);
       expect(reply.body, path).not.toContain("root:");
-      expect(reply.body, path).not.toContain(doors.access.api_token);
+      expect(reply.body, path).not.toContain(httpServer.access.api_token);
     }
   });
 });
 
 describe("brute force", { timeout: 120_000 }, () => {
   it("is limited to ten passwords per minute, also for concurrent attempts", async () => {
-    const doors = await open(createMemorySessions(), "correct horse battery");
+    const httpServer = await open(createMemorySessions(), "correct horse battery");
     const body = (password: string) => JSON.stringify({ password });
     const TRIES = 60;
     // Sends the headers of all requests first, and then all bodies.
@@ -220,14 +224,14 @@ describe("brute force", { timeout: 120_000 }, () => {
           method: "POST",
           path: "/api/login",
           headers: {
-            Host: `127.0.0.1:${doors.port}`,
+            Host: `127.0.0.1:${httpServer.port}`,
             "Content-Type": "application/json",
             [CLIENT_HEADER]: "1",
           },
           body: text,
         }).slice(0, -text.length);
         return new Promise<{ send(): Promise<number> }>((resolve) => {
-          const socket = connect(doors.port, "127.0.0.1", () => {
+          const socket = connect(httpServer.port, "127.0.0.1", () => {
             socket.write(head, () =>
               resolve({
                 send: () =>
@@ -246,7 +250,7 @@ describe("brute force", { timeout: 120_000 }, () => {
       }),
     );
     // The server waits for each body by now, because a later request was answered.
-    await fetch(`${doors.origin}/entrance.css`);
+    await fetch(`${httpServer.origin}/login.css`);
     const statuses: number[] = [];
     for (const socket of sockets) statuses.push(await socket.send());
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
@@ -282,16 +286,16 @@ describe("a slow request", () => {
   ];
 
   it("is cut off after 10 s, or 30 s for a body", { timeout: 90_000 }, async () => {
-    const doors = await open(createMemorySessions());
+    const httpServer = await open(createMemorySessions());
     await Promise.all(
       slow.map(async ([what, pieces]) => {
         const began = performance.now();
-        const socket = connect(doors.port, "127.0.0.1");
+        const socket = connect(httpServer.port, "127.0.0.1");
         closing.push(() => socket.destroy());
         const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
         socket.on("error", () => {});
         socket.resume();
-        const rest = pieces(doors.port);
+        const rest = pieces(httpServer.port);
         const timer = setInterval(() => {
           const piece = rest.shift();
           if (piece !== undefined && socket.writable) socket.write(piece);
@@ -308,10 +312,10 @@ describe("a slow request", () => {
 describe("a provider's key", { timeout: 120_000 }, () => {
   it("appears only in the configuration, even if the provider returns it", async () => {
     const key = `sk-canary-${randomUUID()}`;
-    const heard: string[] = [];
+    const keys_sent: string[] = [];
     const provider = createServer((request, response) => {
       const sent = request.headers.authorization ?? String(request.headers["x-api-key"]);
-      heard.push(sent);
+      keys_sent.push(sent);
       response.writeHead(401, { "content-type": "application/json", "x-sent": sent });
       response.end(JSON.stringify({ error: { message: `Incorrect key: ${sent}`, type: "auth", key: sent } }));
     });
@@ -338,7 +342,7 @@ describe("a provider's key", { timeout: 120_000 }, () => {
       expect(page).toContain("Incorrect key");
       return page;
     });
-    expect(heard.some((sent) => sent.includes(key))).toBe(true);
+    expect(keys_sent.some((sent) => sent.includes(key))).toBe(true);
     const said = [
       shown,
       JSON.stringify(await daemon.get("/api/agents")),

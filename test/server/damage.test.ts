@@ -20,12 +20,12 @@ import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
-import { openDoors } from "./doors.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { openManaged } from "./managed/open-managed.ts";
 import { played, promptOf, words } from "./managed/play.ts";
 import { openPageClient } from "./page-client.ts";
 import { storedIn } from "./stored-in.ts";
+import { startTestServer } from "./test-server.ts";
 
 const TRIES = times(4, 200);
 const FILES = 6;
@@ -34,7 +34,7 @@ let base: string;
 let good: string;
 const agent = () => join(base, "agent");
 const path = (n: number) => join(agent(), "sessions", `${n}.jsonl`);
-const hosted_ids = Array.from({ length: 4 }, () => randomUUID());
+const managed_ids = Array.from({ length: 4 }, () => randomUUID());
 const talk = (n: number) =>
   Array.from({ length: 20 }, (_, line) => `Line ${line} of ${n}. `.repeat(30)).join("\n");
 
@@ -73,12 +73,12 @@ beforeAll(async () => {
   const sessions = openFiles(good);
   await eventually(() => expect(sessions.status().index.done).toBe(true));
   await sessions.close();
-  const hosted = await openManaged({ folder: good, agents });
-  for (const id of hosted_ids) {
-    await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("Go") });
-    await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+  const managed = await openManaged({ folder: good, agents });
+  for (const id of managed_ids) {
+    await managed.start(id, { agent: "player", cwd: base, prompt: promptOf("Go") });
+    await eventually(() => expect(managed.get(id)?.control?.state).toBe("idle"));
   }
-  await hosted.close();
+  await managed.close();
 });
 afterAll(() => rmSync(base, { recursive: true }));
 
@@ -192,16 +192,16 @@ describe("a store with flipped, missing or overwritten bytes", {
         const { bytes } = damages(random);
         writeFileSync(file, bytes(readFileSync(file)));
         const begin = (): Promise<ManagedSessions> => openManaged({ folder: data, agents, ...limits });
-        let hosted = await begin();
+        let managed = await begin();
         try {
           const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
-          expect(noticesOf(hosted).includes("was moved to"), `round ${round}`).toBe(aside);
-          expect(hosted.writable).toBe(true);
+          expect(noticesOf(managed).includes("was moved to"), `round ${round}`).toBe(aside);
+          expect(managed.writable).toBe(true);
           counts[aside ? "aside" : "whole"] += 1;
-          for (const id of aside ? [] : hosted_ids) {
-            const lines = await shown(hosted, id).catch((error: unknown) => {
+          for (const id of aside ? [] : managed_ids) {
+            const lines = await shown(managed, id).catch((error: unknown) => {
               expect(error, `round ${round}`).toMatchObject({ code: "unreadable" });
-              expect(noticesOf(hosted), `round ${round}`).toContain("cannot be read");
+              expect(noticesOf(managed), `round ${round}`).toContain("cannot be read");
               expect(limits.check_limit, `round ${round}`).toBe(0);
             });
             if (!lines) counts.unreadable += 1;
@@ -210,11 +210,11 @@ describe("a store with flipped, missing or overwritten bytes", {
           // The store is usable, and a second daemon can read it.
           const id = randomUUID();
           const start = async (): Promise<boolean> => {
-            hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("New") }).catch(() => {});
+            managed.start(id, { agent: "player", cwd: base, prompt: promptOf("New") }).catch(() => {});
             const isDone = () =>
-              hosted.get(id)?.control?.state === "idle" && hosted.get(id)?.status === "completed";
+              managed.get(id)?.control?.state === "idle" && managed.get(id)?.status === "completed";
             await eventually(() =>
-              expect(isDone() || noticesOf(hosted).includes("cannot be written")).toBe(true),
+              expect(isDone() || noticesOf(managed).includes("cannot be written")).toBe(true),
             );
             return isDone();
           };
@@ -222,20 +222,20 @@ describe("a store with flipped, missing or overwritten bytes", {
             // If a write found the damage first, the next start quarantines the store.
             expect(limits.check_limit, `round ${round}`).toBe(0);
             counts.found_later += 1;
-            await hosted.close();
-            hosted = await begin();
-            expect(noticesOf(hosted), `round ${round}`).toContain("was moved to");
+            await managed.close();
+            managed = await begin();
+            expect(noticesOf(managed), `round ${round}`).toContain("was moved to");
             expect(await start(), `round ${round}`).toBe(true);
           }
           const second = await begin();
           expect(second.writable).toBe(false);
           await second.close();
-          await hosted.close();
-          hosted = await begin();
-          expect(noticesOf(hosted), `round ${round}`).toBe("");
-          expect((await shown(hosted, id))[0]).toBe("prompt: New");
+          await managed.close();
+          managed = await begin();
+          expect(noticesOf(managed), `round ${round}`).toBe("");
+          expect((await shown(managed, id))[0]).toBe("prompt: New");
         } finally {
-          await hosted.close();
+          await managed.close();
         }
         rmSync(data, { recursive: true });
       }
@@ -255,17 +255,17 @@ describe("a store with flipped, missing or overwritten bytes", {
         ),
       });
     const [idle, working, whole] = [randomUUID(), randomUUID(), randomUUID()];
-    let hosted = await begin();
+    let managed = await begin();
     for (const id of [idle, working, whole]) {
       const text = id === whole ? "Short" : "A long prompt that is hit. ".repeat(2_000);
-      await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf(text) });
-      await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+      await managed.start(id, { agent: "player", cwd: base, prompt: promptOf(text) });
+      await eventually(() => expect(managed.get(id)?.control?.state).toBe("idle"));
     }
-    await hosted.close();
-    hosted = await begin();
-    await hosted.send(working, promptOf("Hang"), "queue");
+    await managed.close();
+    managed = await begin();
+    await managed.send(working, promptOf("Hang"), "queue");
     // A shutdown leaves the turn unfinished, like a kill does.
-    await hosted.close();
+    await managed.close();
     const file = join(data, "history.db");
     const bytes = readFileSync(file);
     for (let at = 0; at < bytes.length; at += 4_096) {
@@ -275,22 +275,22 @@ describe("a store with flipped, missing or overwritten bytes", {
     }
     writeFileSync(file, bytes);
     for (const start of ["first", "second"]) {
-      hosted = await begin();
-      const doors = await openDoors({ sessions: hosted, hosted });
+      managed = await begin();
+      const httpServer = await startTestServer({ sessions: managed, managed });
       const client = openPageClient({
-        daemon_port: () => doors.port,
-        headers: () => ({ cookie: doors.cookie, origin: doors.origin }),
+        daemon_port: () => httpServer.port,
+        headers: () => ({ cookie: httpServer.cookie, origin: httpServer.origin }),
       });
       try {
-        expect(hosted.writable, start).toBe(true);
-        expect(hosted.get(working)?.status).toBe("failed");
-        expect(noticesOf(hosted)).toContain("The record of a session cannot be read");
+        expect(managed.writable, start).toBe(true);
+        expect(managed.get(working)?.status).toBe("failed");
+        expect(noticesOf(managed)).toContain("The record of a session cannot be read");
         for (const id of [idle, working]) {
-          const headers = { cookie: doors.cookie, [CLIENT_HEADER]: "1" };
-          const reply = await fetch(`${doors.origin}/api/sessions/${id}`, { headers });
+          const headers = { cookie: httpServer.cookie, [CLIENT_HEADER]: "1" };
+          const reply = await fetch(`${httpServer.origin}/api/sessions/${id}`, { headers });
           expect(reply.status).toBe(500);
           expect(await reply.json()).toMatchObject({ error: { code: "unreadable" } });
-          await expect(hosted.send(id, promptOf("More"), "queue")).rejects.toMatchObject({
+          await expect(managed.send(id, promptOf("More"), "queue")).rejects.toMatchObject({
             code: "unreadable",
           });
           const session = client.follow(id);
@@ -298,14 +298,14 @@ describe("a store with flipped, missing or overwritten bytes", {
             expect(session.state.getState().refused?.message).toContain("cannot be read"),
           );
         }
-        expect(noticesOf(hosted)).toContain("The records of 2 sessions cannot be read");
-        await hosted.send(whole, promptOf(start), "queue");
-        await eventually(() => expect(hosted.get(whole)?.control?.state).toBe("idle"));
-        expect(await shown(hosted, whole)).toContain(`prompt: ${start}`);
+        expect(noticesOf(managed)).toContain("The records of 2 sessions cannot be read");
+        await managed.send(whole, promptOf(start), "queue");
+        await eventually(() => expect(managed.get(whole)?.control?.state).toBe("idle"));
+        expect(await shown(managed, whole)).toContain(`prompt: ${start}`);
       } finally {
         client.close();
-        await doors.close();
-        await hosted.close();
+        await httpServer.close();
+        await managed.close();
       }
     }
   });

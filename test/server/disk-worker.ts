@@ -72,7 +72,7 @@ interface Work {
   file: string;
   name: string;
   sessions: Sessions;
-  hosted: ManagedSessions;
+  managed: ManagedSessions;
 }
 
 async function start(n: number): Promise<Work> {
@@ -89,8 +89,8 @@ async function start(n: number): Promise<Work> {
     hints: false,
     timing: { hot: 5, list: 10, last_line: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
   });
-  const hosted = await openManaged({ folder: data, agents: played(talk) });
-  return { data, file, name, sessions, hosted };
+  const managed = await openManaged({ folder: data, agents: played(talk) });
+  return { data, file, name, sessions, managed };
 }
 
 async function said(sessions: Sessions, id: string): Promise<string[]> {
@@ -98,9 +98,9 @@ async function said(sessions: Sessions, id: string): Promise<string[]> {
   return session ? words(session.transcript) : [];
 }
 
-async function end({ sessions, hosted }: Work): Promise<void> {
+async function end({ sessions, managed }: Work): Promise<void> {
   await sessions.close();
-  await hosted.close();
+  await managed.close();
 }
 
 function check(file: string): void {
@@ -112,13 +112,13 @@ function check(file: string): void {
 /** Reads both stores as the next daemon would, and checks that all confirmed and all file data exists. */
 async function verify(
   n: number,
-  expected: { file: readonly string[]; hosted: string; prompts: readonly string[] },
+  expected: { file: readonly string[]; managed: string; prompts: readonly string[] },
 ) {
   const after = await start(n);
   try {
-    const { sessions, hosted, file, name } = after;
-    assert.deepEqual([...sessions.status().notices, ...hosted.status().notices], []);
-    const shown = await said(hosted, expected.hosted);
+    const { sessions, managed, file, name } = after;
+    assert.deepEqual([...sessions.status().notices, ...managed.status().notices], []);
+    const shown = await said(managed, expected.managed);
     for (const one of expected.prompts)
       assert.equal(shown.filter((line) => line === `prompt: ${one}`).length, 1, one);
     await until("archived", () => sessions.status().index.done);
@@ -138,15 +138,15 @@ async function verify(
 async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   order(what, n, 1 + (n % 7));
   const work = await start(n);
-  const { sessions, hosted, file, name } = work;
+  const { sessions, managed, file, name } = work;
   const notices = new Set<string>();
   const look = () => {
-    for (const { text } of [...sessions.status().notices, ...hosted.status().notices])
+    for (const { text } of [...sessions.status().notices, ...managed.status().notices])
       notices.add(text.slice(0, 60));
   };
   const looking = setInterval(look, 2);
   look();
-  const opened = { archive: !notices.size, hosted: hosted.writable };
+  const opened = { archive: !notices.size, managed: managed.writable };
   const prompts: string[] = [];
   const expected: string[] = [];
   const id = randomUUID();
@@ -161,28 +161,28 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
       await until("all of it", async () =>
         isDeepStrictEqual(await said(sessions, sessionId(name)), expected),
       );
-      if (!hosted.writable) continue;
+      if (!managed.writable) continue;
       const words = `Prompt ${step}`;
-      if (step === 0) await hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
-      else await hosted.send(id, promptOf(words), "queue");
+      if (step === 0) await managed.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
+      else await managed.send(id, promptOf(words), "queue");
       prompts.push(words);
       // The reader at the page sees it.
-      assert.ok((await said(hosted, id)).length > 0);
+      assert.ok((await said(managed, id)).length > 0);
     }
-    if (hosted.writable) {
+    if (managed.writable) {
       await until(
         "idle",
-        () => hosted.get(id)?.control?.state === "idle" && hosted.get(id)?.control?.queued.length === 0,
+        () => managed.get(id)?.control?.state === "idle" && managed.get(id)?.control?.queued.length === 0,
       );
     }
     const struck = counted().writes >= n;
     look();
     const told = notices.size > 0;
     // A failed checkpoint is not reported: the write-ahead log has the data, and the next checkpoint retries.
-    if (opened.archive && opened.hosted) {
+    if (opened.archive && opened.managed) {
       await until(
         "healed",
-        () => sessions.status().notices.length === 0 && hosted.status().notices.length === 0,
+        () => sessions.status().notices.length === 0 && managed.status().notices.length === 0,
       );
     }
     say(JSON.stringify({ n, what, struck, told, opened, writes: counted().writes }));
@@ -191,7 +191,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
     order("none");
     await end(work);
   }
-  await verify(n, { file: expected, hosted: id, prompts });
+  await verify(n, { file: expected, managed: id, prompts });
   rmSync(join(folder, `${n}`), { recursive: true });
 }
 
@@ -200,8 +200,8 @@ async function killed(n: number): Promise<void> {
   order("kill", n, 1);
   const data = join(folder, "data");
   const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
-  const hosted = await openManaged({ folder: data, agents: played(talk) });
-  assert.ok(store && hosted.writable);
+  const managed = await openManaged({ folder: data, agents: played(talk) });
+  assert.ok(store && managed.writable);
   const archive = createPendingChunks(store, contents.archived_to);
   const id = rest[1] ?? "";
   const first = rest[2] ?? "";
@@ -209,9 +209,9 @@ async function killed(n: number): Promise<void> {
   say(`opened ${at}`);
   for (let round = 0; ; round += 1) {
     const words = `${first} ${round}`;
-    const sent = hosted.get(id)
-      ? hosted.send(id, promptOf(words), "queue")
-      : hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
+    const sent = managed.get(id)
+      ? managed.send(id, promptOf(words), "queue")
+      : managed.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
     const bytes = Buffer.from(noise(30_000 + round * 10_000, at));
     assert.ok(archive.append(1, at, bytes));
     at += bytes.length;
@@ -230,8 +230,8 @@ async function killed(n: number): Promise<void> {
     await sent;
     say(`prompt ${words}`);
     // An idle record is unloaded.
-    await hosted.load(rest[3] ?? "");
-    const recorder = hosted.pushed(rest[3] ?? "", "pusher");
+    await managed.load(rest[3] ?? "");
+    const recorder = managed.pushed(rest[3] ?? "", "pusher");
     const common = { session_id: rest[3] ?? "", at: 1 };
     recorder.emit({ type: "marker", ...common, part_id: randomUUID(), kind: "note", title: `Mark ${words}` });
     await recorder.stored();
@@ -243,11 +243,11 @@ async function killed(n: number): Promise<void> {
 async function synced(rounds: number): Promise<void> {
   const data = join(folder, "data");
   const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
-  const hosted = await openManaged({ folder: data, agents: played(talk) });
+  const managed = await openManaged({ folder: data, agents: played(talk) });
   assert.ok(store);
   const archive = createPendingChunks(store, contents.archived_to);
   const pushed = randomUUID();
-  const recorder = hosted.pushed(pushed, "pusher");
+  const recorder = managed.pushed(pushed, "pusher");
   await recorder.stored();
   let least = Number.POSITIVE_INFINITY;
   const count = async (work: () => unknown) => {
@@ -267,7 +267,7 @@ async function synced(rounds: number): Promise<void> {
     archive.written();
   }
   await store.close();
-  await hosted.close();
+  await managed.close();
   say(JSON.stringify({ least }));
 }
 

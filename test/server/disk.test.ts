@@ -141,14 +141,14 @@ describe.skipIf(!built)(
     it(`loses nothing that was confirmed when killed at ${KILLS} writes`, async () => {
       const random = seeded(3);
       const folder = join(base, "kills");
-      const [hosted, pushed] = [randomUUID(), randomUUID()];
+      const [managed, pushed] = [randomUUID(), randomUUID()];
       const prompts = new Set<string>();
       const marks = new Set<string>();
       let archived = 0;
       for (let kill = 0; kill < KILLS; kill += 1) {
         // Every third kill occurs while the stores are opened, and first while they are created.
         const at = kill < 3 ? 4 + kill * 9 : 1 + Math.floor(random() * (kill % 3 === 0 ? 60 : 900));
-        const ended = await work(folder, "kill", String(at), hosted, `Life ${kill}`, pushed);
+        const ended = await work(folder, "kill", String(at), managed, `Life ${kill}`, pushed);
         expect(ended.errors).toBe("");
         expect(ended.killed).toBe(true);
         for (const line of ended.lines) {

@@ -6,11 +6,11 @@ import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
 import { openPageClient, type PageClient, type PageClientOptions, partsOf, wordsOf } from "./page-client.ts";
 import { createWork } from "./random-frames.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
 
 const session_id = uuidOf("disturbed");
 const HEARTBEAT_MS = 50;
@@ -25,7 +25,7 @@ afterEach(closeAll);
 
 interface Stage {
   sessions: MemorySessions;
-  doors: Doors;
+  httpServer: TestServer;
   proxy: FaultProxy;
   client(options?: Partial<PageClientOptions> & { disturbed?: boolean }): PageClient;
 }
@@ -35,19 +35,19 @@ async function setStage(
   random?: () => number,
   heartbeat_ms = HEARTBEAT_MS,
 ): Promise<Stage> {
-  const doors = await openDoors({ sessions, heartbeat_ms });
-  closing.push(doors.close);
-  const proxy = await createFaultProxy(() => doors.port, random);
+  const httpServer = await startTestServer({ sessions, heartbeat_ms });
+  closing.push(httpServer.close);
+  const proxy = await createFaultProxy(() => httpServer.port, random);
   closing.push(proxy.close);
   return {
     sessions,
-    doors,
+    httpServer,
     proxy,
     client({ disturbed = true, ...options } = {}) {
       const client = openPageClient({
-        daemon_port: () => doors.port,
+        daemon_port: () => httpServer.port,
         ...(disturbed && { through: () => proxy.port }),
-        headers: () => ({ cookie: doors.cookie, origin: doors.origin }),
+        headers: () => ({ cookie: httpServer.cookie, origin: httpServer.origin }),
         silence_ms: SILENCE_MS,
         ...options,
       });
@@ -216,10 +216,10 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
       if (with_frame) sessions.push(session_id, [marker(`seen ${round}`)]);
       await eventually(() => expect(client.log.slice(from).some(({ way }) => way === "out")).toBe(true));
       const log = client.log.slice(from);
-      const tells = log.findIndex(({ seq = -1 }) => seq >= lost);
-      expect(["frames", "heartbeat"]).toContain(log[tells]?.type);
-      expect(log.findIndex(({ way }) => way === "out")).toBe(tells + 1);
-      expect(log[tells + 1]?.type).toBe("subscribe");
+      const first = log.findIndex(({ seq = -1 }) => seq >= lost);
+      expect(["frames", "heartbeat"]).toContain(log[first]?.type);
+      expect(log.findIndex(({ way }) => way === "out")).toBe(first + 1);
+      expect(log[first + 1]?.type).toBe("subscribe");
       await eventually(() => expect(lastTitle(session)).toBe(`${with_frame ? "seen" : "lost"} ${round}`));
     }
     sessions.push(session_id, [marker("The end")]);
@@ -245,7 +245,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     stage.proxy.faults.bandwidth = undefined;
     stage.proxy.faults.stalled = true;
     await eventually(() => expect(client.connected).toBe(false));
-    await eventually(() => expect(stage.doors.live.clients).toBe(0));
+    await eventually(() => expect(stage.httpServer.live.clients).toBe(0));
     stage.proxy.heal();
     await expectSame(session, sessions, "Another end");
   });
@@ -258,13 +258,13 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     const session = client.follow(session_id);
     await eventually(() => expect(session.state.getState().synced).toBe(true));
     const { connection } = client.live;
-    const heard = connection.getState().last_message_at ?? 0;
+    const last_message_at = connection.getState().last_message_at ?? 0;
     stage.proxy.faults.stalled = true;
     await eventually(() => expect(connection.getState().status).toBe("lost"));
-    expect(connection.getState().last_message_at).toBeGreaterThanOrEqual(heard);
+    expect(connection.getState().last_message_at).toBeGreaterThanOrEqual(last_message_at);
     expect(connection.getState().retry_at).toBeGreaterThan(0);
     // The daemon also closes the unresponsive connection.
-    await eventually(() => expect(stage.doors.live.clients).toBe(0));
+    await eventually(() => expect(stage.httpServer.live.clients).toBe(0));
     for (let missed = 0; missed < 300; missed += 1) sessions.push(session_id, [marker(`missed ${missed}`)]);
     stage.proxy.heal();
     sessions.push(session_id, [marker("The end")]);

@@ -35,16 +35,16 @@ function guarded(given: Partial<GuardOptions> = {}) {
     now: () => clock.now,
     ...given,
   });
-  const knock = ({ method = "GET", target = "/", headers = {} }: Asked): AuthRequest => {
+  const requestOf = ({ method = "GET", target = "/", headers = {} }: Asked): AuthRequest => {
     const sent: Record<string, string | undefined> = { host: HOST, ...headers };
     return { method, target, header: (name) => sent[name] };
   };
   const ask = (asked: Asked) =>
-    guard.authorize(knock(asked), async () => {
+    guard.authorize(requestOf(asked), async () => {
       if (asked.body === undefined) throw new Error("The guard read a body that it has no business with.");
       return typeof asked.body === "string" ? asked.body : asked.body();
     });
-  const socket = (asked: Asked) => guard.authorizeSocket(knock({ target: "/api/live", ...asked }));
+  const socket = (asked: Asked) => guard.authorizeSocket(requestOf({ target: "/api/live", ...asked }));
   const cookie = async (host = HOST): Promise<string> => {
     const entered = await ask({ target: targetOf(guard.launchLink()), headers: { host } });
     return (entered?.headers.getSetCookie()[0] ?? "").split(";", 1)[0] ?? "";
@@ -450,8 +450,8 @@ describe("an unauthorized client", () => {
   it("can load only the files of the login pages", async () => {
     const { ask } = guarded();
     for (const [target, type] of [
-      ["/entrance.css", "text/css; charset=utf-8"],
-      ["/entrance.js?x", "text/javascript; charset=utf-8"],
+      ["/login.css", "text/css; charset=utf-8"],
+      ["/login.js?x", "text/javascript; charset=utf-8"],
       ["/step.js", "text/javascript; charset=utf-8"],
     ] as const) {
       const file = await ask({ target });
@@ -461,7 +461,7 @@ describe("an unauthorized client", () => {
       expect([looked?.status, await looked?.text()]).toEqual([200, ""]);
       expect(await said(await ask({ method: "POST", target, headers: json }))).toEqual(LOGIN);
     }
-    expect((await ask({ target: "/entrance.txt" }))?.status).toBe(401);
+    expect((await ask({ target: "/login.txt" }))?.status).toBe(401);
   });
 });
 
@@ -881,7 +881,7 @@ describe("every reply", () => {
       { headers: { host: "evil.invalid" } },
       {},
       { headers: page },
-      { target: "/entrance.css" },
+      { target: "/login.css" },
       { target: "/launch" },
       { target: targetOf(guard.launchLink()) },
       { target: "/launch", headers: { purpose: "prefetch" } },

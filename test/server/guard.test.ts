@@ -11,10 +11,10 @@ import { addManagedRoutes } from "../../src/server/managed/routes.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { sharedData } from "../shared-data.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
 import { openManaged } from "./managed/open-managed.ts";
 import { played } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
+import { type RawRequest, rawRequest, sendRaw, startTestServer, type TestServer } from "./test-server.ts";
 
 const SECRET = "S3CRET-CANARY";
 const session_id = uuidOf("guarded");
@@ -50,20 +50,20 @@ const frontend = {
   },
 };
 
-let doors: Doors;
+let httpServer: TestServer;
 let touched: () => number;
 
 beforeAll(async () => {
   const watched = watchedSessions();
   touched = watched.touched;
-  doors = await openDoors({ sessions: watched.sessions, frontend });
+  httpServer = await startTestServer({ sessions: watched.sessions, frontend });
 });
-afterAll(() => doors.close());
+afterAll(() => httpServer.close());
 
 /** Expects that a request is refused: it changes nothing and reveals no session data. */
 async function expectRefused(request: RawRequest, name: string, allowed?: number[]): Promise<void> {
   const before = touched();
-  const reply = await sendRaw(doors.port, rawRequest(request));
+  const reply = await sendRaw(httpServer.port, rawRequest(request));
   expect(touched(), `${name}: side effects`).toBe(before);
   expect(reply.head + reply.body, `${name}: leak`).not.toContain(SECRET);
   expect(reply.head.toLowerCase(), `${name}: CORS`).not.toContain("access-control-");
@@ -73,13 +73,13 @@ async function expectRefused(request: RawRequest, name: string, allowed?: number
   else expect(reply.status, `${name}: ${reply.head}`).toBeGreaterThanOrEqual(400);
 }
 
-const host = () => `127.0.0.1:${doors.port}`;
-const known = () => ({ Host: host(), Cookie: doors.cookie, [CLIENT_HEADER]: "1" });
+const host = () => `127.0.0.1:${httpServer.port}`;
+const known = () => ({ Host: host(), Cookie: httpServer.cookie, [CLIENT_HEADER]: "1" });
 
 describe("the guard", () => {
   it("authorizes the page itself, so that the refusals below are meaningful", async () => {
     const list = await sendRaw(
-      doors.port,
+      httpServer.port,
       rawRequest({
         method: "GET",
         path: "/api/sessions",
@@ -87,11 +87,11 @@ describe("the guard", () => {
       }),
     );
     expect(list.status).toBe(200);
-    const page = await sendRaw(doors.port, rawRequest({ method: "GET", path: "/", headers: known() }));
+    const page = await sendRaw(httpServer.port, rawRequest({ method: "GET", path: "/", headers: known() }));
     expect(page.status).toBe(200);
     expect(page.body).toContain(SECRET);
     const socket = await sendRaw(
-      doors.port,
+      httpServer.port,
       rawRequest({
         method: "GET",
         path: "/api/live",
@@ -101,11 +101,11 @@ describe("the guard", () => {
     );
     expect(socket.status).toBe(101);
     const program = await sendRaw(
-      doors.port,
+      httpServer.port,
       rawRequest({
         method: "GET",
         path: "/api/live",
-        headers: { Host: host(), Authorization: `Bearer ${doors.access.api_token}` },
+        headers: { Host: host(), Authorization: `Bearer ${httpServer.access.api_token}` },
         websocket: true,
       }),
     );
@@ -115,25 +115,25 @@ describe("the guard", () => {
   it("refuses other Hosts on every path and method", async () => {
     const names = [
       "evil.invalid",
-      `evil.invalid:${doors.port}`,
-      `127.0.0.1.evil.invalid:${doors.port}`,
-      `127.0.0.1:${doors.port}.evil.invalid`,
-      `127.0.0.1:${doors.port}, 127.0.0.1:${doors.port}`,
+      `evil.invalid:${httpServer.port}`,
+      `127.0.0.1.evil.invalid:${httpServer.port}`,
+      `127.0.0.1:${httpServer.port}.evil.invalid`,
+      `127.0.0.1:${httpServer.port}, 127.0.0.1:${httpServer.port}`,
       "127.0.0.1",
       "127.0.0.1:1",
-      `0:${doors.port}`,
-      `2130706433:${doors.port}`,
-      `127.1:${doors.port}`,
-      `LOCALHOST.:${doors.port}`,
-      `foo.localhost:${doors.port}`,
-      `[::ffff:127.0.0.1]:${doors.port}`,
+      `0:${httpServer.port}`,
+      `2130706433:${httpServer.port}`,
+      `127.1:${httpServer.port}`,
+      `LOCALHOST.:${httpServer.port}`,
+      `foo.localhost:${httpServer.port}`,
+      `[::ffff:127.0.0.1]:${httpServer.port}`,
       "",
     ];
     for (const name of names) {
       for (const path of [
         "/",
         "/assets/app.js",
-        "/entrance.css",
+        "/login.css",
         "/api/sessions",
         "/launch?token=x",
         "/nothing",
@@ -159,10 +159,10 @@ describe("the guard", () => {
       "absolute",
       [400],
     );
-    const none = await sendRaw(doors.port, `GET / HTTP/1.1\r\nCookie: ${doors.cookie}\r\n\r\n`);
+    const none = await sendRaw(httpServer.port, `GET / HTTP/1.1\r\nCookie: ${httpServer.cookie}\r\n\r\n`);
     expect(none.status).toBe(400);
     expect(none.body).not.toContain(SECRET);
-    const old = await sendRaw(doors.port, `GET / HTTP/1.0\r\nCookie: ${doors.cookie}\r\n\r\n`);
+    const old = await sendRaw(httpServer.port, `GET / HTTP/1.0\r\nCookie: ${httpServer.cookie}\r\n\r\n`);
     expect([400, 403]).toContain(old.status);
     expect(old.head.toLowerCase()).toContain("content-security-policy");
   });
@@ -175,11 +175,11 @@ describe("the guard", () => {
       "",
       "http://127.0.0.1",
       "http://127.0.0.1:1",
-      `https://127.0.0.1:${doors.port}`,
-      `http://localhost:${doors.port}`,
-      `http://127.0.0.1:${doors.port}/`,
-      `http://127.0.0.1:${doors.port} http://evil.invalid`,
-      `HTTP://127.0.0.1:${doors.port}`,
+      `https://127.0.0.1:${httpServer.port}`,
+      `http://localhost:${httpServer.port}`,
+      `http://127.0.0.1:${httpServer.port}/`,
+      `http://127.0.0.1:${httpServer.port} http://evil.invalid`,
+      `HTTP://127.0.0.1:${httpServer.port}`,
       "file://",
     ]) {
       await expectRefused({ ...socket, headers: { ...known(), Origin } }, `origin ${Origin}`, [400, 403]);
@@ -203,7 +203,7 @@ describe("the guard", () => {
   it("changes state only for a JSON POST of the page itself", async () => {
     const right = { ...known(), "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
     const post = { method: "POST", path: "/api/link", body: "{}" };
-    const proof = await sendRaw(doors.port, rawRequest({ ...post, headers: right }));
+    const proof = await sendRaw(httpServer.port, rawRequest({ ...post, headers: right }));
     expect(proof.status).toBe(200);
     const { [CLIENT_HEADER]: _, ...withoutClientHeader } = right;
     const wrong: [string, RawRequest][] = [
@@ -224,7 +224,7 @@ describe("the guard", () => {
     ];
     for (const [name, request] of wrong) {
       await expectRefused(request, name, [400, 401, 403, 404, 405, 415]);
-      const reply = await sendRaw(doors.port, rawRequest(request));
+      const reply = await sendRaw(httpServer.port, rawRequest(request));
       expect(reply.body, name).not.toContain("token");
     }
     await expectRefused(
@@ -239,9 +239,9 @@ describe("the guard", () => {
   });
 
   it("accepts no token in a URL, and no cookie that it did not sign", async () => {
-    const value = doors.cookie.split("=")[1] ?? "";
+    const value = httpServer.cookie.split("=")[1] ?? "";
     const [id, expires, signature] = value.split(".");
-    const name = doors.cookie.split("=")[0];
+    const name = httpServer.cookie.split("=")[0];
     const later = (Date.now() + 1e12).toString(36);
     for (const cookie of [
       "",
@@ -250,7 +250,7 @@ describe("the guard", () => {
       `${name}=${id}.${later}.${signature}`,
       `${name}=${id}.${expires}.${signature?.slice(0, -4)}AAAA`,
       `${name}=${id}.${expires}.`,
-      `other_${doors.cookie}`,
+      `other_${httpServer.cookie}`,
       `verbatim_000000000000=${value}`,
     ]) {
       const headers = { Host: host(), [CLIENT_HEADER]: "1", Cookie: cookie };
@@ -258,11 +258,11 @@ describe("the guard", () => {
       await expectRefused({ method: "GET", path: "/assets/app.js", headers }, cookie, [401]);
     }
     const headers = { Host: host(), [CLIENT_HEADER]: "1" };
-    for (const query of [`token=${doors.access.api_token}`, `${doors.cookie}`]) {
+    for (const query of [`token=${httpServer.access.api_token}`, `${httpServer.cookie}`]) {
       await expectRefused({ method: "GET", path: `/api/sessions?${query}`, headers }, query, [401]);
     }
     await expectRefused(
-      { method: "GET", path: "/api/sessions", headers: { Host: host(), Cookie: doors.cookie } },
+      { method: "GET", path: "/api/sessions", headers: { Host: host(), Cookie: httpServer.cookie } },
       "no header",
       [403],
     );
@@ -285,7 +285,7 @@ describe("the guard", () => {
       "/api/sessions/../../etc/passwd",
     ]) {
       await expectRefused({ method: "GET", path, headers }, path);
-      const inside = await sendRaw(doors.port, rawRequest({ method: "GET", path, headers: known() }));
+      const inside = await sendRaw(httpServer.port, rawRequest({ method: "GET", path, headers: known() }));
       expect(inside.body, path).not.toContain("devDependencies");
       expect(inside.body, path).not.toContain("root:");
     }
@@ -337,7 +337,7 @@ describe("the guard", () => {
       for (const [name, headers] of visitors) {
         const before = touched();
         const { status, head, body } = await sendRaw(
-          doors.port,
+          httpServer.port,
           rawRequest({ method: "GET", path, headers }),
         );
         expect(touched(), `${path} ${name}`).toBe(before);
@@ -350,7 +350,7 @@ describe("the guard", () => {
     const post = { ...cookie, "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
     for (const path of written("/api/link")) {
       const reply = await sendRaw(
-        doors.port,
+        httpServer.port,
         rawRequest({ method: "POST", path, headers: post, body: "{}" }),
       );
       expect(reply.status, path).toBeGreaterThanOrEqual(400);
@@ -376,7 +376,7 @@ describe("the guard", () => {
     ],
     ["a request that is not HTTP", () => "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", [400]],
   ])("refuses %s, with the headers of all replies", async (_, bytes, allowed) => {
-    const reply = await sendRaw(doors.port, bytes(host()));
+    const reply = await sendRaw(httpServer.port, bytes(host()));
     expect(allowed).toContain(reply.status);
     expect(reply.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
   });
@@ -384,9 +384,9 @@ describe("the guard", () => {
   it("refuses a long body without a length before it is complete", async () => {
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     const status = await new Promise<number>((resolve) => {
-      const socket = connect(doors.port, "127.0.0.1", () => {
+      const socket = connect(httpServer.port, "127.0.0.1", () => {
         socket.write(
-          `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${doors.access.api_token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+          `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${httpServer.access.api_token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
         );
         for (let sent = 0; sent < 40; sent++) socket.write(chunk);
       });
@@ -402,8 +402,8 @@ describe("the guard", () => {
     ["of unknown length", "\r\n"],
   ])("accepts a short body without a length, %s", async (_, rest) => {
     const reply = await sendRaw(
-      doors.port,
-      `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${doors.access.api_token}\r\nContent-Type: application/json\r\nConnection: close\r\n${rest}`,
+      httpServer.port,
+      `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${httpServer.access.api_token}\r\nContent-Type: application/json\r\nConnection: close\r\n${rest}`,
     );
     expect(reply.status).toBe(200);
     expect(reply.body).toContain("/launch?token=");
@@ -414,7 +414,7 @@ describe("the guard", () => {
     ["of a wrong length", 'Content-Length: 500\r\n\r\n{"a":'],
   ])("reports no internal error if a sender aborts its body, %s", async (_, rest) => {
     const reported: unknown[] = [];
-    const own = await openDoors({
+    const own = await startTestServer({
       sessions: createMemorySessions(),
       report: (error) => reported.push(error),
     });
@@ -435,9 +435,9 @@ describe("the guard", () => {
     // Java's HTTP client offers it with every unencrypted request.
     const offer =
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
-    const ask = (request: string, token = doors.access.api_token) =>
+    const ask = (request: string, token = httpServer.access.api_token) =>
       sendRaw(
-        doors.port,
+        httpServer.port,
         `${request.replace("\r\n", `\r\nHost: ${host()}\r\nAuthorization: Bearer ${token}\r\n${offer}`)}`,
       );
     const list = await ask("GET /api/sessions HTTP/1.1\r\n\r\n");
@@ -456,7 +456,7 @@ describe("a launch link", () => {
     fetch(link, { redirect: "manual", headers });
 
   it("signs one browser in, once, and leaves no token behind", async () => {
-    const link = doors.guard.launchLink();
+    const link = httpServer.guard.launchLink();
     const token = new URL(link).searchParams.get("token") ?? "";
     expect(Buffer.from(token, "base64url").length).toBeGreaterThanOrEqual(16);
     const first = await go(link);
@@ -465,7 +465,7 @@ describe("a launch link", () => {
     const [cookie = ""] = first.headers.getSetCookie();
     expect(cookie).toMatch(
       new RegExp(
-        `^verbatim_${doors.guard.instance}=[\\w.-]+; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`,
+        `^verbatim_${httpServer.guard.instance}=[\\w.-]+; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`,
       ),
     );
     expect(cookie).not.toContain(token);
@@ -477,7 +477,9 @@ describe("a launch link", () => {
 
   it("redirects to the requested screen, but never to another server", async () => {
     const next = async (asked: string) =>
-      (await go(`${doors.guard.launchLink()}&next=${encodeURIComponent(asked)}`)).headers.get("location");
+      (await go(`${httpServer.guard.launchLink()}&next=${encodeURIComponent(asked)}`)).headers.get(
+        "location",
+      );
     expect(await next("/sessions/1?x=y#part-2")).toBe("/sessions/1?x=y#part-2");
     for (const asked of [
       "//evil.invalid",
@@ -491,7 +493,7 @@ describe("a launch link", () => {
   });
 
   it("is not used up by a prefetch", async () => {
-    const link = doors.guard.launchLink();
+    const link = httpServer.guard.launchLink();
     expect((await fetch(link, { method: "HEAD", redirect: "manual" })).status).not.toBe(303);
     expect((await go(link, { "sec-purpose": "prefetch" })).status).toBe(403);
     expect((await go(link)).status).toBe(303);
@@ -500,10 +502,10 @@ describe("a launch link", () => {
   it("works when opened from another page, where a redirect would lose the strict cookie", async () => {
     const follow = (destination: string) =>
       sendRaw(
-        doors.port,
+        httpServer.port,
         rawRequest({
           method: "GET",
-          path: doors.guard.launchLink().slice(doors.origin.length),
+          path: httpServer.guard.launchLink().slice(httpServer.origin.length),
           headers: {
             Host: host(),
             "Sec-Fetch-Site": "cross-site",
@@ -546,7 +548,7 @@ describe("a launch link", () => {
 
 describe("logins", () => {
   it("fail at most ten times a minute, counting links, tokens and passwords together", async () => {
-    const limited = await openDoors({ sessions: createMemorySessions(), password: "correct horse" });
+    const limited = await startTestServer({ sessions: createMemorySessions(), password: "correct horse" });
     const login = (password: string) =>
       fetch(`${limited.origin}/api/login`, {
         method: "POST",
@@ -589,10 +591,14 @@ describe("the secrets of a data folder", () => {
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(loadAccess(data_dir)).toEqual(access);
 
-    const first = await openDoors({ sessions: createMemorySessions(), access });
+    const first = await startTestServer({ sessions: createMemorySessions(), access });
     const { cookie, port } = first;
     await first.close();
-    const second = await openDoors({ sessions: createMemorySessions(), access: loadAccess(data_dir), port });
+    const second = await startTestServer({
+      sessions: createMemorySessions(),
+      access: loadAccess(data_dir),
+      port,
+    });
     const reply = await fetch(`${second.origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
     expect(reply.status).toBe(200);
     await second.close();
@@ -616,15 +622,15 @@ describe("every route", () => {
       clock += 60_000;
       return clock;
     };
-    const guard = createGuard({ access: doors.access, origins: [doors.origin], now });
+    const guard = createGuard({ access: httpServer.access, origins: [httpServer.origin], now });
     const folder = mkdtempSync(join(tmpdir(), "verbatim-routes-"));
-    const hosted = await openManaged({ folder, agents: played(async () => "completed") });
+    const managed = await openManaged({ folder, agents: played(async () => "completed") });
     const app = createApp({
       sessions,
       guard,
       frontend,
       version: "0",
-      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/", { requireUnlocked: () => {} }),
+      addManagedRoutes: (app) => addManagedRoutes(app, managed, "/", { requireUnlocked: () => {} }),
     });
     const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
     expect(routes.length).toBeGreaterThan(10);
@@ -646,9 +652,9 @@ describe("every route", () => {
       const before = touched();
       for (const headers of [
         {},
-        { cookie: doors.cookie, origin: "https://evil.invalid", [CLIENT_HEADER]: "1" },
-        { cookie: doors.cookie, host: "evil.invalid", [CLIENT_HEADER]: "1" },
-        { cookie: doors.cookie, "sec-fetch-site": "cross-site", [CLIENT_HEADER]: "1" },
+        { cookie: httpServer.cookie, origin: "https://evil.invalid", [CLIENT_HEADER]: "1" },
+        { cookie: httpServer.cookie, host: "evil.invalid", [CLIENT_HEADER]: "1" },
+        { cookie: httpServer.cookie, "sec-fetch-site": "cross-site", [CLIENT_HEADER]: "1" },
         { authorization: "Basic Zm9v" },
       ]) {
         const refused = await ask(headers);
@@ -657,20 +663,20 @@ describe("every route", () => {
       }
       expect(touched(), `${method} ${path}`).toBe(before);
       const browser = {
-        cookie: doors.cookie,
+        cookie: httpServer.cookie,
         [CLIENT_HEADER]: "1",
         ...(verb === "POST" ? { "sec-fetch-site": "same-origin" } : {}),
       };
       const pushes = path.startsWith("/api/ingest/");
       if (pushes) expect((await ask(browser)).status, path).toBe(401);
-      const pusher = { authorization: `Bearer ${ingestToken(doors.access)}` };
+      const pusher = { authorization: `Bearer ${ingestToken(httpServer.access)}` };
       if (!pushes) expect((await ask(pusher)).status, `${method} ${path}`).toBe(401);
       const served = await ask(pushes ? pusher : browser);
       expect([200, 400, 404, 422], `${method} ${path}`).toContain(served.status);
       expectHeaders(served, `${method} ${path}`);
     }
-    expect(hosted.list()).toEqual([]);
-    await hosted.close();
+    expect(managed.list()).toEqual([]);
+    await managed.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -680,10 +686,10 @@ describe("every route", () => {
       throw new Error("broken");
     };
     const reported: unknown[] = [];
-    const guard = createGuard({ access: doors.access, origins: [doors.origin] });
+    const guard = createGuard({ access: httpServer.access, origins: [httpServer.origin] });
     const app = createApp({ sessions, guard, version: "0", report: (error) => reported.push(error) });
     const reply = await app.request("/api/sessions", {
-      headers: { host: host(), cookie: doors.cookie, [CLIENT_HEADER]: "1" },
+      headers: { host: host(), cookie: httpServer.cookie, [CLIENT_HEADER]: "1" },
     });
     expect(reply.status).toBe(500);
     expect(await reply.text()).not.toContain("broken");
@@ -743,10 +749,10 @@ describe.skipIf(!payloads)(
     it.each(requests)("$id is refused", async ({ id, input, expect: expected }) => {
       const fill = (text: string) =>
         text
-          .replaceAll("{{PORT}}", String(doors.port))
-          .replaceAll("{{ORIGIN}}", doors.origin)
-          .replaceAll("{{SESSION}}", doors.cookie)
-          .replaceAll("{{TOKEN}}", doors.access.api_token);
+          .replaceAll("{{PORT}}", String(httpServer.port))
+          .replaceAll("{{ORIGIN}}", httpServer.origin)
+          .replaceAll("{{SESSION}}", httpServer.cookie)
+          .replaceAll("{{TOKEN}}", httpServer.access.api_token);
       const headers = Object.fromEntries(
         Object.entries(input.headers).map(([name, value]) => [name, fill(value)]),
       );

@@ -25,9 +25,9 @@ import { formats } from "../../src/sources/index.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seeded } from "../seeded.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { type Doors, type DoorsOptions, openDoors } from "./doors.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./test-server.ts";
 
 const session_id = uuidOf("live session");
 const channel = outputChannel(session_id);
@@ -37,10 +37,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function open(sessions: Sessions, options: Partial<DoorsOptions> = {}): Promise<Doors> {
-  const doors = await openDoors({ sessions, ...options });
-  closing.push(doors.close);
-  return doors;
+async function open(sessions: Sessions, options: Partial<TestServerOptions> = {}): Promise<TestServer> {
+  const httpServer = await startTestServer({ sessions, ...options });
+  closing.push(httpServer.close);
+  return httpServer;
 }
 
 /** A client of the protocol that folds frames, drops duplicates, and tracks its position. */
@@ -55,18 +55,18 @@ class Client {
   /** All messages since the last connection. */
   messages: ServerMessage[] = [];
   closed: { code: number } | undefined;
-  readonly doors: Doors;
+  readonly httpServer: TestServer;
   readonly channel: string;
 
-  constructor(doors: Doors, follows = channel) {
-    this.doors = doors;
+  constructor(httpServer: TestServer, follows = channel) {
+    this.httpServer = httpServer;
     this.channel = follows;
     closing.push(() => this.socket?.terminate());
   }
 
   async connect(): Promise<void> {
-    const socket = new WebSocket(`ws://127.0.0.1:${this.doors.port}/api/live`, {
-      headers: { cookie: this.doors.cookie, origin: this.doors.origin },
+    const socket = new WebSocket(`ws://127.0.0.1:${this.httpServer.port}/api/live`, {
+      headers: { cookie: this.httpServer.cookie, origin: this.httpServer.origin },
     });
     this.socket = socket;
     this.closed = undefined;
@@ -178,11 +178,11 @@ describe("the live socket", { timeout: 60_000 }, () => {
     const sessions = createMemorySessions();
     const work = createWork(session_id, 11, 0.03);
     sessions.add(session_id, work.take(50));
-    const doors = await open(sessions);
+    const httpServer = await open(sessions);
     const random = seeded(5);
-    const undisturbed = new Client(doors);
+    const undisturbed = new Client(httpServer);
     await undisturbed.resume();
-    const client = new Client(doors);
+    const client = new Client(httpServer);
     await client.resume();
     await client.until(() => client.synced, "the first snapshot");
     for (let cut = 0; cut < 100; cut++) {
@@ -220,8 +220,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
     closing.push(() => sessions.close());
     await expect.poll(() => sessions.list().length).toBe(1);
     const [id = ""] = sessions.list().map((session) => session.id);
-    const doors = await open(sessions);
-    const client = new Client(doors, outputChannel(id));
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer, outputChannel(id));
     await client.resume();
     await client.until(() => client.synced, "synced");
     while (at < text.length) {
@@ -261,11 +261,11 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("sends exactly the missing frames, then synced, then live frames", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 700));
-    const doors = await open(sessions);
-    const first = new Client(doors);
+    const httpServer = await open(sessions);
+    const first = new Client(httpServer);
     await first.resume();
     await first.until(() => first.synced, "a snapshot");
-    const late = new Client(doors);
+    const late = new Client(httpServer);
     await late.connect();
     late.epoch = first.epoch;
     late.seq = 30;
@@ -289,9 +289,9 @@ describe("the live socket", { timeout: 60_000 }, () => {
   ])("sends a snapshot for %s", async (_, position, reason) => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 10));
-    const doors = await open(sessions);
+    const httpServer = await open(sessions);
     const known = (await sessions.open(session_id))?.epoch ?? "";
-    const client = new Client(doors);
+    const client = new Client(httpServer);
     await client.connect();
     client.subscribe(position(known));
     await client.until(() => client.synced, "synced");
@@ -306,8 +306,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   ])("sends %i missed frames, or a snapshot", async (missed, snapshots) => {
     const sessions = createMemorySessions({ held: 10_000 });
     sessions.add(session_id, many(0, missed + 5));
-    const doors = await open(sessions);
-    const client = new Client(doors);
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer);
     await client.connect();
     client.epoch = (await sessions.open(session_id))?.epoch;
     client.seq = 5;
@@ -321,8 +321,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("sends a snapshot to a client that missed more than may be queued", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const client = new Client(doors);
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer);
     await client.resume();
     await client.until(() => client.synced, "synced");
     client.socket?.terminate();
@@ -343,8 +343,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("resets all clients when the session's file was replaced", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, createWork(session_id, 1).take(40));
-    const doors = await open(sessions);
-    const client = new Client(doors);
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer);
     await client.resume();
     await client.until(() => client.synced, "synced");
     sessions.push(session_id, createWork(session_id, 2).take(5));
@@ -407,14 +407,14 @@ describe("the live socket", { timeout: 60_000 }, () => {
         return await memory.open(id);
       },
     };
-    const doors = await open(sessions);
-    const [first, second] = [new Client(doors), new Client(doors)];
+    const httpServer = await open(sessions);
+    const [first, second] = [new Client(httpServer), new Client(httpServer)];
     await first.resume();
     await expect.poll(() => asked).toBe(1);
     await second.resume();
     await expect.poll(() => asked).toBe(2);
     first.socket?.terminate();
-    await expect.poll(() => doors.live.clients).toBe(1);
+    await expect.poll(() => httpServer.live.clients).toBe(1);
     reading.resolve();
     await second.until(() => second.synced, "synced");
     memory.push(session_id, many(10, 20));
@@ -425,8 +425,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("batches frames, and encodes them once for all subscribers", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const clients = [new Client(doors), new Client(doors), new Client(doors)];
+    const httpServer = await open(sessions);
+    const clients = [new Client(httpServer), new Client(httpServer), new Client(httpServer)];
     for (const client of clients) {
       await client.resume();
       await client.until(() => client.synced, "synced");
@@ -469,8 +469,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("sends the list and its changes, and resumes it", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const client = new Client(doors, "sessions");
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer, "sessions");
     await client.resume();
     await client.until(() => client.synced, "synced");
     expect(client.of("snapshot")[0]?.sessions?.map(({ id }) => id)).toEqual([session_id]);
@@ -494,8 +494,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
     const sessions = createMemorySessions();
     const ids = [session_id, uuidOf("second")];
     for (const id of ids) sessions.add(id, createWork(id, 1).take(1));
-    const doors = await open(sessions);
-    const client = new Client(doors, "sessions");
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer, "sessions");
     await client.resume();
     await client.until(() => client.synced, "synced");
     client.socket?.terminate();
@@ -515,8 +515,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("sends the channels' positions in each heartbeat", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 5));
-    const doors = await open(sessions, { heartbeat_ms: 20 });
-    const client = new Client(doors);
+    const httpServer = await open(sessions, { heartbeat_ms: 20 });
+    const client = new Client(httpServer);
     await client.resume();
     await client.until(
       () => client.of("heartbeat").some(({ positions }) => positions[channel]?.seq === 5),
@@ -532,11 +532,11 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("moves a client that does not read to a snapshot, bounds its queue, and keeps the others live", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const slow = new Client(doors);
+    const httpServer = await open(sessions);
+    const slow = new Client(httpServer);
     await slow.resume();
     await slow.until(() => slow.synced, "synced");
-    const quick = new Client(doors);
+    const quick = new Client(httpServer);
     await quick.resume();
     await quick.until(() => quick.synced, "synced");
     slow.socket?.pause();
@@ -552,7 +552,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     });
     for (let n = 0; n < 400; n++) {
       sessions.push(session_id, [marker(n)]);
-      queued = Math.max(queued, doors.live.queued);
+      queued = Math.max(queued, httpServer.live.queued);
       if (n % 10 === 9) await quick.until(() => quick.seq === n + 2, "the quick client's frames");
     }
     // The fast client got 24 MB, while the slow one's queue was bounded.
@@ -580,23 +580,23 @@ describe("the live socket", { timeout: 60_000 }, () => {
     async function stalled() {
       const sessions = createMemorySessions();
       sessions.add(session_id, turns(16_000));
-      const doors = await open(sessions);
-      const client = new Client(doors);
+      const httpServer = await open(sessions);
+      const client = new Client(httpServer);
       await client.connect();
       client.subscribe();
       client.socket?.pause();
-      await expect.poll(() => doors.live.queued).toBeGreaterThan(4 * 1024 * 1024);
-      return { sessions, doors, client };
+      await expect.poll(() => httpServer.live.queued).toBeGreaterThan(4 * 1024 * 1024);
+      return { sessions, httpServer, client };
     }
 
     it("sends it completely, followed by what happened in the meantime", async () => {
-      const { sessions, doors, client } = await stalled();
+      const { sessions, httpServer, client } = await stalled();
       for (let n = 0; n < 20; n++) {
-        const queued = doors.live.queued;
+        const queued = httpServer.live.queued;
         sessions.push(session_id, many(n, n + 1));
-        await expect.poll(() => doors.live.queued).toBeGreaterThan(queued);
+        await expect.poll(() => httpServer.live.queued).toBeGreaterThan(queued);
       }
-      expect(doors.live.clients).toBe(1);
+      expect(httpServer.live.clients).toBe(1);
       client.socket?.resume();
       await client.until(() => client.synced, "synced");
       sessions.push(session_id, many(20, 21));
@@ -607,11 +607,11 @@ describe("the live socket", { timeout: 60_000 }, () => {
     });
 
     it("queues no more for a client that does not read it than for others", async () => {
-      const { sessions, doors, client } = await stalled();
-      const quick = new Client(doors);
+      const { sessions, httpServer, client } = await stalled();
+      const quick = new Client(httpServer);
       await quick.resume();
       await quick.until(() => quick.synced, "synced");
-      const snapshot = doors.live.queued;
+      const snapshot = httpServer.live.queued;
       let queued = snapshot;
       for (let n = 0; n < 100; n++) {
         const text = "x".repeat(60_000);
@@ -619,7 +619,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
         sessions.push(session_id, [
           { type: "marker", session_id, at: n, part_id, kind: "note", title: "", text },
         ]);
-        queued = Math.max(queued, doors.live.queued);
+        queued = Math.max(queued, httpServer.live.queued);
         if (n % 10 === 9) await quick.until(() => quick.seq === 16_001 + n, "the quick client's frames");
       }
       expect(queued - snapshot).toBeGreaterThan(1024 * 1024);
@@ -631,10 +631,10 @@ describe("the live socket", { timeout: 60_000 }, () => {
     });
 
     it("queues no second one while it is pending", async () => {
-      const { sessions, doors, client } = await stalled();
-      const snapshot = doors.live.queued;
+      const { sessions, httpServer, client } = await stalled();
+      const snapshot = httpServer.live.queued;
       for (let n = 0; n < 3; n++) sessions.rewrite(session_id, [...turns(10_000), ...many(0, 1)]);
-      expect(doors.live.queued).toBe(snapshot);
+      expect(httpServer.live.queued).toBe(snapshot);
       client.socket?.resume();
       await client.until(() => client.snapshots.includes("too_slow"), "a snapshot of the new life");
       expect(client.snapshots).toEqual(["first", "too_slow"]);
@@ -645,15 +645,15 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("disconnects a client that disappeared silently", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id);
-    const doors = await open(sessions, { heartbeat_ms: 30 });
-    const socket = connect(doors.port, "127.0.0.1");
+    const httpServer = await open(sessions, { heartbeat_ms: 30 });
+    const socket = connect(httpServer.port, "127.0.0.1");
     closing.push(() => socket.destroy());
     socket.on("error", () => {});
     socket.write(
-      `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${doors.port}\r\nOrigin: ${doors.origin}\r\nCookie: ${doors.cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${httpServer.port}\r\nOrigin: ${httpServer.origin}\r\nCookie: ${httpServer.cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     );
-    await expect.poll(() => doors.live.clients).toBe(1);
-    await expect.poll(() => doors.live.clients).toBe(0);
+    await expect.poll(() => httpServer.live.clients).toBe(1);
+    await expect.poll(() => httpServer.live.clients).toBe(0);
   });
 
   it.each([
@@ -665,14 +665,14 @@ describe("the live socket", { timeout: 60_000 }, () => {
   ])("rejects %s, closes, and serves the others", async (_, message) => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const client = new Client(doors);
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer);
     await client.connect();
     client.send(message);
     await client.until(() => client.closed, "closed");
     expect(client.of("refused").map(({ code }) => code)).toEqual(["message"]);
     expect(client.closed?.code).toBe(1008);
-    const other = new Client(doors);
+    const other = new Client(httpServer);
     await other.resume();
     await other.until(() => other.synced, "the other one is served");
   });
@@ -680,8 +680,8 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("rejects an unknown channel, and keeps the socket", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const client = new Client(doors);
+    const httpServer = await open(sessions);
+    const client = new Client(httpServer);
     await client.connect();
     for (const name of [outputChannel(uuidOf("none")), "output:", "output:__proto__", "prompts", ""]) {
       client.send({ type: "subscribe", channel: name });
@@ -711,33 +711,33 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it("closes a socket that sends too much: a long message, a flood, endless fragments", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
-    const doors = await open(sessions);
-    const long = new Client(doors);
+    const httpServer = await open(sessions);
+    const long = new Client(httpServer);
     await long.connect();
     long.send("x".repeat(1024 * 1024 + 1));
     await long.until(() => long.closed, "closed for its length");
     expect(long.closed?.code).toBe(1009);
 
-    const flood = new Client(doors);
+    const flood = new Client(httpServer);
     await flood.connect();
     for (let n = 0; n < 20_000; n++) flood.subscribe();
     await flood.until(() => flood.closed, "closed for the flood");
     expect([1006, 1008]).toContain(flood.closed?.code);
 
-    const fragments = new Client(doors);
+    const fragments = new Client(httpServer);
     await fragments.connect();
     for (let n = 0; n < 1_000; n++) fragments.socket?.send("x", { fin: false });
     await fragments.until(() => fragments.closed, "closed for its fragments");
 
-    const other = new Client(doors);
+    const other = new Client(httpServer);
     await other.resume();
     await other.until(() => other.synced, "the other one is served");
   });
 
   it("offers no compression", async () => {
-    const doors = await open(createMemorySessions());
-    const socket = new WebSocket(`ws://127.0.0.1:${doors.port}/api/live`, {
-      headers: { cookie: doors.cookie, origin: doors.origin },
+    const httpServer = await open(createMemorySessions());
+    const socket = new WebSocket(`ws://127.0.0.1:${httpServer.port}/api/live`, {
+      headers: { cookie: httpServer.cookie, origin: httpServer.origin },
       perMessageDeflate: true,
     });
     await new Promise((resolve) => socket.once("open", resolve));

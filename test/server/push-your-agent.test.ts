@@ -193,7 +193,7 @@ describe.skipIf(!hasTools)(
       ];
       for (const error of met) expect(rows).toContain(error);
       // The ingestion tests cover errors that need another sender, agent or source.
-      const others = ["409 hosted", "409 session_id", "409 replaced"];
+      const others = ["409 managed", "409 session_id", "409 replaced"];
       expect(rows.filter((row) => !met.includes(row))).toEqual(others);
     });
   },

@@ -5,7 +5,7 @@ import { createReadQueue } from "../../src/server/import/read-queue.ts";
 function readings(sizes: readonly number[]) {
   const begun: number[] = [];
   const held: (() => void)[] = [];
-  const backlog = createReadQueue<number>({
+  const queue = createReadQueue<number>({
     at_once: 3,
     bytes_at_once: 100,
     modifiedAt: (file) => file,
@@ -15,31 +15,31 @@ function readings(sizes: readonly number[]) {
       return new Promise<void>((resolve) => held.push(resolve));
     },
   });
-  for (const file of sizes.keys()) backlog.add(file);
-  backlog.start();
-  return { backlog, begun, letGo: () => held.shift()?.() };
+  for (const file of sizes.keys()) queue.add(file);
+  queue.start();
+  return { queue, begun, letGo: () => held.shift()?.() };
 }
 
 it("reads the newest first, with a limit of concurrent long files", async () => {
-  const { backlog, begun, letGo } = readings([500, 500, 500, 500, 500]);
+  const { queue, begun, letGo } = readings([500, 500, 500, 500, 500]);
   expect(begun).toEqual([4, 3, 2]);
-  expect(backlog.waiting).toBe(2);
+  expect(queue.waiting).toBe(2);
   letGo();
   await expect.poll(() => begun).toEqual([4, 3, 2, 1]);
-  expect(backlog.idle).toBe(false);
+  expect(queue.idle).toBe(false);
 });
 
 it("reads as many short files at a time as their bytes allow", async () => {
-  const { backlog, begun, letGo } = readings([...Array<number>(20).fill(10)]);
+  const { queue, begun, letGo } = readings([...Array<number>(20).fill(10)]);
   expect(begun.length).toBe(10);
-  expect(backlog.waiting).toBe(10);
+  expect(queue.waiting).toBe(10);
   letGo();
   await expect.poll(() => begun.length).toBe(11);
 });
 
 it("is idle when nothing is queued or being read", async () => {
-  const { backlog, letGo } = readings([10]);
-  expect(backlog.idle).toBe(false);
+  const { queue, letGo } = readings([10]);
+  expect(queue.idle).toBe(false);
   letGo();
-  await expect.poll(() => backlog.idle).toBe(true);
+  await expect.poll(() => queue.idle).toBe(true);
 });

@@ -88,11 +88,11 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       steps: Array.from({ length: 12 }, (_, n) => step(n)),
     };
     writeFileSync(join(folder, "script.json"), JSON.stringify(script));
-    const hosted_id = randomUUID();
+    const managed_id = randomUUID();
     const random = seeded(13);
     await start();
     const begun = await daemon.post("/api/sessions", {
-      session_id: hosted_id,
+      session_id: managed_id,
       agent: "scripted",
       model: `file:${join(folder, "script.json")}`,
       cwd: folder,
@@ -104,9 +104,9 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     );
     const pages = Array.from({ length: 3 }, () => {
       const client = newClient();
-      return { hosted: client.follow(hosted_id), file: client.follow(file.session_id) };
+      return { managed: client.follow(managed_id), file: client.follow(file.session_id) };
     });
-    const sessions = pages.flatMap((page) => [page.hosted, page.file]);
+    const sessions = pages.flatMap((page) => [page.managed, page.file]);
     let written = 0;
     const took: number[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -116,8 +116,8 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       const text = `${file.lines.slice(written, upTo).join("\n")}\n`;
       const torn = Math.floor(random() * text.length);
       appendFileSync(file.path, text.slice(0, torn));
-      const before = pages[0]?.hosted.state.getState().transcript;
-      await eventually(() => expect(pages[0]?.hosted.state.getState().transcript).not.toBe(before));
+      const before = pages[0]?.managed.state.getState().transcript;
+      await eventually(() => expect(pages[0]?.managed.state.getState().transcript).not.toBe(before));
       await new Promise((resolve) => setTimeout(resolve, random() * 150));
       await daemon.kill("SIGKILL");
       const seen = await Promise.all(sessions.map(loadedIds));
@@ -139,10 +139,10 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
         for (const id of seen[index] ?? []) expect(now.has(id), `kill ${kill}, ${id}`).toBe(true);
       }
       const prompt = { message_id: randomUUID(), text: `Prompt ${kill + 1}` };
-      const sent = await daemon.post(`/api/sessions/${hosted_id}/prompts`, { prompt, when: "queue" });
+      const sent = await daemon.post(`/api/sessions/${managed_id}/prompts`, { prompt, when: "queue" });
       expect(sent.status).toBe(200);
     }
-    await daemon.post(`/api/sessions/${hosted_id}/stop`, {});
+    await daemon.post(`/api/sessions/${managed_id}/stop`, {});
     // The session of the file equals a full read of the file.
     const once = createSessions({ formats, roots: [], paths: [file.path] });
     try {
@@ -159,10 +159,10 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       await once.close();
     }
     // The managed session is the same on all pages, without duplicate prompts or parts.
-    const fresh = newClient().follow(hosted_id);
+    const fresh = newClient().follow(managed_id);
     await eventually(async () => {
       const all = await partsOf(fresh);
-      for (const page of pages) expect(await partsOf(page.hosted)).toEqual(all);
+      for (const page of pages) expect(await partsOf(page.managed)).toEqual(all);
     });
     const all = (await partsOf(fresh)).map((part) => JSON.parse(part));
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
@@ -207,9 +207,9 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     // They receive further frames.
     const lengths = sessions.map((session) => session.state.getState().transcript?.parts.length ?? 0);
     appendFileSync(file.path, `${JSON.stringify({ type: "something new", uuid: randomUUID() })}\n`);
-    const heard = (session: OpenSession, index: number) =>
+    const hasGrown = (session: OpenSession, index: number) =>
       (session.state.getState().transcript?.parts.length ?? 0) > (lengths[index] ?? 0);
-    await eventually(() => expect(sessions.filter(heard).length).toBe(CROWD), 60_000);
+    await eventually(() => expect(sessions.filter(hasGrown).length).toBe(CROWD), 60_000);
     console.info(`${CROWD} pages live again after ${(took / 1_000).toFixed(1)} s`);
   });
 

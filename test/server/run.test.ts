@@ -240,9 +240,9 @@ describe("run", () => {
     const told = start(home, ["run", "Say hello", ...scripted("hello"), ...data]);
     expect(await told.ended).toBe(0);
     expect(told.said.err).not.toContain("Other sessions");
-    const unknown = start(home, ["run", "Go", "--provider", "nobody", ...data]);
+    const unknown = start(home, ["run", "Go", "--provider", "unlisted", ...data]);
     expect(await unknown.ended).toBe(2);
-    expect(unknown.said.err.trim()).toMatch(/^Unknown agent or provider nobody.*$/);
+    expect(unknown.said.err.trim()).toMatch(/^Unknown agent or provider unlisted.*$/);
   });
 
   it("reaches the running daemon at its listening address, even if browsers use another one", async () => {
@@ -371,9 +371,9 @@ describe("run", () => {
     const none = start(home, ["run", "Go"], { PATH: home.path });
     expect(await none.ended).toBe(2);
     expect(none.said.err).toContain("ANTHROPIC_API_KEY");
-    const unknown = start(home, ["run", "Go", "--provider", "nobody"]);
+    const unknown = start(home, ["run", "Go", "--provider", "unlisted"]);
     expect(await unknown.ended).toBe(2);
-    expect(unknown.said.err).toContain("Unknown agent or provider nobody");
+    expect(unknown.said.err).toContain("Unknown agent or provider unlisted");
     const unwritten = start(home, ["run", "Go", ...scripted(`file:${join(home.path, "none.json")}`)]);
     expect(await unwritten.ended).toBe(2);
     expect(unwritten.said.err).toContain("none.json cannot be read");

@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { serve } from "../../src/server/http/serve.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
+import { rawRequest, sendRaw, startTestServer } from "./test-server.ts";
 
 it("cuts off an incomplete request, but not a complete one with a slow reply", async () => {
   const id = uuidOf("slow");
@@ -19,27 +19,30 @@ it("cuts off an incomplete request, but not a complete one with a slow reply", a
     await read.promise;
     return await open(which);
   };
-  const doors = await openDoors({ sessions, password: "correct horse", request_ms: 100 });
-  const headers = { Host: `127.0.0.1:${doors.port}`, [CLIENT_HEADER]: "1" };
+  const httpServer = await startTestServer({ sessions, password: "correct horse", request_ms: 100 });
+  const headers = { Host: `127.0.0.1:${httpServer.port}`, [CLIENT_HEADER]: "1" };
   const path = `/api/sessions/${id}`;
   const answer = sendRaw(
-    doors.port,
-    rawRequest({ method: "GET", path, headers: { ...headers, Cookie: doors.cookie } }),
+    httpServer.port,
+    rawRequest({ method: "GET", path, headers: { ...headers, Cookie: httpServer.cookie } }),
   );
   await asked.promise;
   // Its timeout starts after the one above, so it ends later.
   const login = { ...headers, "Content-Type": "application/json", "Content-Length": "20" };
-  const late = await sendRaw(doors.port, rawRequest({ method: "POST", path: "/api/login", headers: login }));
+  const late = await sendRaw(
+    httpServer.port,
+    rawRequest({ method: "POST", path: "/api/login", headers: login }),
+  );
   expect(late.status).toBe(408);
   read.resolve();
   const { status, body } = await answer;
   expect(status).toBe(200);
   expect(body).toContain(id);
-  await doors.close();
+  await httpServer.close();
 });
 
 it("waits for a long request that arrives slowly, but not for one that hardly arrives", async () => {
-  const doors = await openDoors({
+  const httpServer = await startTestServer({
     sessions: createMemorySessions(),
     password: "correct horse",
     request_ms: 100,
@@ -49,7 +52,7 @@ it("waits for a long request that arrives slowly, but not for one that hardly ar
       method: "POST",
       path: "/api/login",
       headers: {
-        Host: `127.0.0.1:${doors.port}`,
+        Host: `127.0.0.1:${httpServer.port}`,
         [CLIENT_HEADER]: "1",
         "Content-Type": "application/json",
         "Content-Length": String(length),
@@ -57,7 +60,7 @@ it("waits for a long request that arrives slowly, but not for one that hardly ar
     });
   /** Sends a few bytes at a time until it is stopped or disconnected. */
   const trickle = (length: number, bytes: number) => {
-    const socket = connect(doors.port, "127.0.0.1");
+    const socket = connect(httpServer.port, "127.0.0.1");
     socket.on("error", () => {});
     socket.write(head(length));
     let left = length;
@@ -76,12 +79,12 @@ it("waits for a long request that arrives slowly, but not for one that hardly ar
   const hardly = trickle(1_000_000, 1);
   // Silent requests serve as a clock here: each is cut off after the timeout.
   for (let round = 0; round < 3; round++) {
-    expect((await sendRaw(doors.port, head(20))).status).toBe(408);
+    expect((await sendRaw(httpServer.port, head(20))).status).toBe(408);
   }
   expect(await hardly.answer).toContain("408 Request Timeout");
   long.end();
   expect(await long.answer).toContain("Wrong password.");
-  await doors.close();
+  await httpServer.close();
 });
 
 it("releases the port if the services cannot be opened", async () => {
@@ -91,6 +94,6 @@ it("releases the port if the services cannot be opened", async () => {
     throw new Error("No page today.");
   });
   await expect(failing).rejects.toThrow("No page today.");
-  const doors = await openDoors({ sessions: createMemorySessions(), port: taken });
-  await doors.close();
+  const httpServer = await startTestServer({ sessions: createMemorySessions(), port: taken });
+  await httpServer.close();
 });

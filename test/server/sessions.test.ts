@@ -159,21 +159,17 @@ describe("the list", () => {
     await stop(again);
     // Or within its continuation, of which nothing is kept.
     write(path("3.jsonl"), goesOn(third, second, 3));
-    const sessions_unkept = createSessions({
+    const unarchived = createSessions({
       formats: [frameFormat],
       roots: [{ format: frameFormat, path: join(folder, "agent") }],
       hints: false,
       timing: quick,
     });
-    running.push(sessions_unkept);
-    await listed(sessions_unkept, first, second, third);
-    await eventually(() =>
-      expect(continuations(sessions_unkept)).toEqual([second_place, third_place, undefined]),
-    );
+    running.push(unarchived);
+    await listed(unarchived, first, second, third);
+    await eventually(() => expect(continuations(unarchived)).toEqual([second_place, third_place, undefined]));
     rmSync(path("3.jsonl"));
-    await eventually(() =>
-      expect(continuations(sessions_unkept)).toEqual([second_place, undefined, undefined]),
-    );
+    await eventually(() => expect(continuations(unarchived)).toEqual([second_place, undefined, undefined]));
   });
 
   it("contains every session of the folder, newest activity first, and new ones", async () => {

@@ -35,7 +35,7 @@ import { judge, type Sample } from "./judge.ts";
 import type { Held } from "./probe.ts";
 
 const AGENT_FILES = 25;
-const HOSTED = 15;
+const MANAGED = 15;
 const PUSHED = 10;
 const CLIENTS = 20;
 /** Number of these that view one agent's session all the time, also during the rests. */
@@ -133,7 +133,7 @@ try {
   await Promise.race([
     Promise.all([
       ...Array.from({ length: AGENT_FILES }, (_, index) => writeAgentFile(index)),
-      ...Array.from({ length: HOSTED }, (_, index) => runHosted(index)),
+      ...Array.from({ length: MANAGED }, (_, index) => runManaged(index)),
       ...Array.from({ length: PUSHED }, () => push()),
       ...Array.from({ length: CLIENTS }, (_, index) => (index < STAYING ? stay(index) : visit(index))),
       measure().then(report),
@@ -172,7 +172,7 @@ async function writeAgentFile(seed: number): Promise<void> {
 }
 
 /** A managed session: prompts and turns in sequence, answered by its viewers. */
-async function runHosted(seed: number): Promise<void> {
+async function runManaged(seed: number): Promise<void> {
   const slot = sessions.push("") - 1;
   const model = ["hello", "discovery", "approval", "parallel", "question"][seed % 5];
   const prompt = () => ({ message_id: randomUUID(), text: "Go on." });

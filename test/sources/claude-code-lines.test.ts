@@ -173,8 +173,8 @@ describe("single Claude Code lines", () => {
     const twice = [...before, boundary, summary, ...copies(before, { timestamp }), ...late];
     expect(outline(read(twice).parts)).toHaveLength(shown.length + 1);
     // A repeated action of a person is not a copy.
-    const anew = [user("<bash-input>ls</bash-input>"), failed("API Error: no")];
-    expect(outline(read([...before, boundary, summary, ...anew]).parts)).toHaveLength(shown.length + 2);
+    const repeated = [user("<bash-input>ls</bash-input>"), failed("API Error: no")];
+    expect(outline(read([...before, boundary, summary, ...repeated]).parts)).toHaveLength(shown.length + 2);
     expect(
       outline(read([...before, assistant("m", "x"), ...copies(before.slice(1, 3), {})]).parts),
     ).toHaveLength(shown.length + 2);

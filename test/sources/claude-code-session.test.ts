@@ -967,14 +967,14 @@ describe("a rewind", () => {
     };
     const rewound = "completed, rewound to an earlier prompt";
     expect(again(() => [])).toEqual([`a, ${rewound}`, `b, ${rewound}`, "d, completed"]);
-    const anew = (line: Fields) => (write: Write) => [
+    const newRoot = (line: Fields) => (write: Write) => [
       write.line("system", { parentUuid: null, ...line }),
       write.user("c"),
       write.assistant("m3", [say("z")]),
     ];
     const kept = ["a, completed", "b, completed", "c, completed", "d, completed"];
-    expect(again(anew({ subtype: "compact_boundary" }))).toEqual(kept);
-    expect(again(anew({ type: "progress", data: { type: "hook_progress" } }))).toEqual(kept);
+    expect(again(newRoot({ subtype: "compact_boundary" }))).toEqual(kept);
+    expect(again(newRoot({ type: "progress", data: { type: "hook_progress" } }))).toEqual(kept);
     // Old versions do not record a parent.
     expect(again(({ user }) => [user("c", { parentUuid: undefined })])).toEqual([
       `a, ${rewound}`,

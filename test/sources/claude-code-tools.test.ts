@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
-import { canMeasure, heldBy } from "../held-by.ts";
+import { canMeasure, retainedHeap } from "../retained-heap.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
 // Calls and results of Claude Code, and the payloads for their cards.
@@ -1332,7 +1332,7 @@ describe("progress", () => {
     ["a shell", (n: number) => ({ type: "bash_progress", fullOutput: "of words\n".repeat(100 * n) })],
   ])("of %s is held once, not each of its states", (_, data) => {
     const held = (count: number) =>
-      heldBy(() => {
+      retainedHeap(() => {
         const write = writer();
         const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
         const read = (record: object) => reader.push(Buffer.from(`${JSON.stringify(record)}\n`));

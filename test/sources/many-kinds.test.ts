@@ -42,10 +42,16 @@ function parsed(line: string): Fields | undefined {
 function kindOf(record: Fields): string {
   const words: string[] = [];
   JSON.stringify(record, (name, value: unknown) => {
-    const tells = ["type", "subtype", "operation", "role", "name", "isMeta", "isCompactSummary"].includes(
-      name,
-    );
-    if (tells && typeof value !== "object") words.push(String(value));
+    const is_kind_field = [
+      "type",
+      "subtype",
+      "operation",
+      "role",
+      "name",
+      "isMeta",
+      "isCompactSummary",
+    ].includes(name);
+    if (is_kind_field && typeof value !== "object") words.push(String(value));
     return value;
   });
   return words.slice(0, 6).join(" ");

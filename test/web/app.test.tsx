@@ -361,19 +361,19 @@ test("an agent named like an Object.prototype member is shown by that name", asy
 });
 
 /** React logs errors that a boundary caught; here they are recorded and expected. */
-function hearErrors(): () => string {
-  const heard: string[] = [];
+function collectErrors(): () => string {
+  const errors: string[] = [];
   const spy = vi.mocked(console.error).mockImplementation((...words) => {
-    heard.push(words.map(String).join(" "));
+    errors.push(words.map(String).join(" "));
   });
   return () => {
     spy.mockClear();
-    return heard.splice(0).join();
+    return errors.splice(0).join();
   };
 }
 
 test("a session that cannot be listed shows an error without affecting others", async () => {
-  const told = hearErrors();
+  const told = collectErrors();
   // An impossible date.
   facts[STOPPED] = { last_activity_at: 9e15 };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
@@ -447,7 +447,7 @@ test("every screen reports a newer build after a reconnect", async () => {
 });
 
 test("a screen that fails shows the reason and a way back, and is retried", async () => {
-  const told = hearErrors();
+  const told = collectErrors();
   // A row that the daemon's schema would reject.
   facts[STOPPED] = { title: "Draw the map", git_branch: {} as string, last_activity_at: at };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);

@@ -113,9 +113,9 @@ test("any interleaving of disconnects, losses, repeats, reordering and snapshots
     fc.property(fc.array(action, { maxLength: 60 }), fc.integer({ min: 0, max: 8 }), (actions, held) => {
       const daemon = createDaemon(held);
       const view = createView();
-      let wire: ServerMessage[] = daemon.answer(view.connect());
+      let messages: ServerMessage[] = daemon.answer(view.connect());
       const take = (message: ServerMessage): void => {
-        if (view.take(message)) wire.push(...daemon.answer(view.position));
+        if (view.take(message)) messages.push(...daemon.answer(view.position));
         // No frame is applied twice, out of order, or from two lives.
         expect(view.applied).toEqual([...new Set(view.applied)]);
         expect(view.applied.map((name) => Number(name.split(".")[1]))).toEqual(
@@ -126,41 +126,41 @@ test("any interleaving of disconnects, losses, repeats, reordering and snapshots
       for (const step of actions) {
         switch (step.do) {
           case "write":
-            wire.push(...daemon.write(step.count));
+            messages.push(...daemon.write(step.count));
             break;
           case "rewrite":
-            wire.push(...daemon.rewrite());
+            messages.push(...daemon.rewrite());
             break;
           case "cut":
             // Messages in transit are lost with their socket.
-            wire = daemon.answer(view.connect());
+            messages = daemon.answer(view.connect());
             break;
           case "heartbeat":
-            wire.push(daemon.heartbeat());
+            messages.push(daemon.heartbeat());
             break;
           case "deliver": {
             // Any of the next few messages, to reorder them.
-            const [message] = wire.splice(step.at % Math.max(1, wire.length), 1);
+            const [message] = messages.splice(step.at % Math.max(1, messages.length), 1);
             if (message !== undefined) take(message);
             break;
           }
           case "drop":
-            wire.splice(step.at % Math.max(1, wire.length), 1);
+            messages.splice(step.at % Math.max(1, messages.length), 1);
             break;
           case "repeat": {
-            const message = wire[step.at % Math.max(1, wire.length)];
-            if (message !== undefined) wire.push(message);
+            const message = messages[step.at % Math.max(1, messages.length)];
+            if (message !== undefined) messages.push(message);
             break;
           }
         }
       }
       // The network recovers: heartbeats reveal every remaining gap.
       for (let round = 0; round < 4; round += 1) {
-        while (wire.length > 0) {
-          const message = wire.shift();
+        while (messages.length > 0) {
+          const message = messages.shift();
           if (message !== undefined) take(message);
         }
-        wire.push(daemon.heartbeat());
+        messages.push(daemon.heartbeat());
       }
       expect(view.applied).toEqual(daemon.truth());
       expect(view.position.synced).toBe(true);

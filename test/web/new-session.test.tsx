@@ -6,7 +6,7 @@ import { App } from "../../src/web/app/App.tsx";
 import { navigate } from "../../src/web/app/router.ts";
 import type { Client } from "../../src/web/app/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
-import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
+import { control, createManagedTestSessions, type ManagedTestSessions } from "./managed-sessions.ts";
 import { holdPictures, PICTURE, pasted, picture, refuseAmongPictures } from "./pictures.ts";
 
 const AGENTS: AgentsReply = {
@@ -63,7 +63,7 @@ const AGENTS: AgentsReply = {
 
 type Started = [number, unknown] | "lost";
 
-let sessions: HostedSessions;
+let sessions: ManagedTestSessions;
 let daemon: TestDaemon;
 let client: Client;
 /** The reply of `GET /api/agents`. */
@@ -78,7 +78,7 @@ beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/new");
-  sessions = createHostedSessions();
+  sessions = createManagedTestSessions();
   daemon = await startTestDaemon(sessions);
   started = ({ session_id }) => {
     sessions.say(session_id, { title: "A new one", control: control({ state: "working" }) });

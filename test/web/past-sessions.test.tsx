@@ -5,14 +5,14 @@ import type { AgentsReply, OpenPastBody, PastSessionsReply } from "../../src/pro
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
-import { control, createHostedSessions, type HostedSessions, uuid } from "./hosted-sessions.ts";
+import { control, createManagedTestSessions, type ManagedTestSessions, uuid } from "./managed-sessions.ts";
 
 const agent = { models: [], any_model: true, takes_images: true };
 const AGENTS: AgentsReply = {
   cwd: "/home/op/uploader",
-  recent: [{ agent: "theirs", cwd: "/home/op/site" }],
+  recent: [{ agent: "elsewhere", cwd: "/home/op/site" }],
   agents: [
-    { ...agent, id: "theirs", title: "Theirs", kind: "acp" },
+    { ...agent, id: "elsewhere", title: "Elsewhere", kind: "acp" },
     { ...agent, id: "anthropic", title: "Anthropic", kind: "provider" },
     {
       ...agent,
@@ -30,7 +30,7 @@ const pageOf = (sessions: PastSessionsReply["sessions"], more: object = {}): Pas
   ...more,
 });
 
-let sessions: HostedSessions;
+let sessions: ManagedTestSessions;
 let daemon: TestDaemon;
 let client: Client;
 /** What the list is answered with, by the query of the request. */
@@ -45,7 +45,7 @@ beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/new");
-  sessions = createHostedSessions();
+  sessions = createManagedTestSessions();
   daemon = await startTestDaemon(sessions);
   listed = () => pageOf([]);
   code = "agent_failed";
@@ -57,12 +57,12 @@ beforeEach(async () => {
   daemon.answer(async ({ route, body }) => {
     if (route === "GET /api/agents") return [200, AGENTS];
     const [path, query] = route.split("?");
-    if (path === "GET /api/agents/theirs/past-sessions") {
+    if (path === "GET /api/agents/elsewhere/past-sessions") {
       const answer = await listed(new URLSearchParams(query));
       return typeof answer === "string" ? [409, { error: { code, message: answer } }] : [200, answer];
     }
     // The page's own type of what it sends.
-    return path === "POST /api/agents/theirs/past-sessions" ? opened(body as OpenPastBody) : undefined;
+    return path === "POST /api/agents/elsewhere/past-sessions" ? opened(body as OpenPastBody) : undefined;
   });
   client = clientOf(daemon);
 });
@@ -71,7 +71,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-const dialog = () => screen.findByRole("dialog", { name: "Past sessions of Theirs" });
+const dialog = () => screen.findByRole("dialog", { name: "Past sessions of Elsewhere" });
 async function openList(): Promise<HTMLElement> {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("button", { name: "Past sessions" }));
@@ -95,7 +95,7 @@ test("says that the agent is starting, then shows title, folder and age of each 
   let answer: (page: PastSessionsReply) => void = () => {};
   listed = () => new Promise((resolve) => (answer = resolve));
   const list = within(await openList());
-  expect((await list.findByRole("status")).textContent).toBe("Starting Theirs to list its sessions");
+  expect((await list.findByRole("status")).textContent).toBe("Starting Elsewhere to list its sessions");
   answer(
     pageOf([
       { id: "a", cwd: "/srv/harbour", title: "Tides", updated_at: Date.now() - 2 * DAY },
@@ -158,21 +158,21 @@ test("is used by keyboard: one key opens it, arrows move, Enter opens a session,
 
 test("says that there are none, in one folder or at all", async () => {
   const list = within(await openList());
-  expect(await list.findByText("Theirs has no past sessions.")).toBeTruthy();
+  expect(await list.findByText("Elsewhere has no past sessions.")).toBeTruthy();
   const asked: (string | null)[] = [];
   listed = (query) => {
     asked.push(query.get("cwd"));
     return pageOf([]);
   };
   await userEvent.click(list.getByRole("checkbox", { name: "Only in ~/site" }));
-  expect(await list.findByText("Theirs has no past sessions in this folder.")).toBeTruthy();
+  expect(await list.findByText("Elsewhere has no past sessions in this folder.")).toBeTruthy();
   expect(asked).toEqual(["/home/op/site"]);
 });
 
 test("says why they cannot be listed, and tries again", async () => {
-  listed = () => "Theirs wants a login first.";
+  listed = () => "Elsewhere wants a login first.";
   const list = within(await openList());
-  expect((await list.findByRole("alert")).textContent).toContain("Theirs wants a login first.");
+  expect((await list.findByRole("alert")).textContent).toContain("Elsewhere wants a login first.");
   listed = () => pageOf([{ id: "a", cwd: "/srv", title: "Tides" }]);
   await userEvent.click(list.getByRole("button", { name: "Try again" }));
   expect(await list.findByRole("button", { name: "Open Tides" })).toBeTruthy();
@@ -181,10 +181,10 @@ test("says why they cannot be listed, and tries again", async () => {
 
 test("says that an agent does not list its sessions, which a repeat does not change", async () => {
   code = "no_list";
-  listed = () => "Theirs does not list its past sessions.";
+  listed = () => "Elsewhere does not list its past sessions.";
   const list = within(await openList());
   expect((await list.findByRole("alert")).textContent?.trim()).toBe(
-    "Theirs does not list its past sessions.",
+    "Elsewhere does not list its past sessions.",
   );
   expect(list.queryByRole("button", { name: "Try again" })).toBeNull();
 });
@@ -214,8 +214,8 @@ test("loads more on request", async () => {
 });
 
 test.each([
-  ["without_history", "Theirs continues past sessions, but does not send their history.", 1],
-  ["no", "Theirs lists its sessions, but cannot open them.", 0],
+  ["without_history", "Elsewhere continues past sessions, but does not send their history.", 1],
+  ["no", "Elsewhere lists its sessions, but cannot open them.", 0],
 ] as const)("says what the agent cannot do where it opens them %s", async (how, text, buttons) => {
   listed = () => pageOf([{ id: "a", cwd: "/srv", title: "Tides" }], { opens: how });
   const list = within(await openList());

@@ -44,9 +44,9 @@ input, button { font: inherit; padding: 8px; }
 
 /** The files of the login pages, served to anyone at an allowed address. */
 export const LOGIN_FILES: ReadonlyMap<string, { type: string; body: string }> = new Map([
-  ["/entrance.js", { type: "text/javascript; charset=utf-8", body: SCRIPT }],
+  ["/login.js", { type: "text/javascript; charset=utf-8", body: SCRIPT }],
   ["/step.js", { type: "text/javascript; charset=utf-8", body: STEP }],
-  ["/entrance.css", { type: "text/css; charset=utf-8", body: STYLE }],
+  ["/login.css", { type: "text/css; charset=utf-8", body: STYLE }],
 ]);
 
 const ASK_FOR_LINK = `<p>For a new link, in the folder of Verbatim:</p>
@@ -79,7 +79,7 @@ ${ASK_FOR_LINK}`,
 <form><label>Password <input type="password" name="password" autocomplete="current-password" autofocus required></label>
 <button>Enter</button></form>
 <p><output></output></p>
-<script src="/entrance.js" defer></script>`,
+<script src="/login.js" defer></script>`,
         head,
       );
     case "enter":
@@ -96,7 +96,7 @@ function page(main: string, head = ""): string {
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Verbatim</title>
-<link rel="stylesheet" href="/entrance.css">${head}</head>
+<link rel="stylesheet" href="/login.css">${head}</head>
 <body><main>
 ${main}
 </main></body>

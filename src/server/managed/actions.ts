@@ -102,7 +102,7 @@ export function createActions({
       writable();
       const known = entries.get(session_id);
       if (known && known.config.kind !== "pushed") {
-        throw new Refused(409, "hosted", "The session with this id is run by this daemon.");
+        throw new Refused(409, "managed", "The session with this id is run by this daemon.");
       }
       if (!known) checkNew(session_id);
       const entry =

@@ -202,12 +202,12 @@ it("a request and its call's arguments keep the digits of numbers", async () => 
 it("a number in a call's arguments does not slow down reading its long output", async () => {
   const stdout = new PassThrough();
   const child = Object.assign(new EventEmitter(), { stdout, stdin: new PassThrough(), pid: 1 });
-  let heard = () => {};
+  let notifyUpdate = () => {};
   const connection = await connect(
     // Only the streams of the program are used.
     { child, endFor() {} } as unknown as AgentProcess,
     {
-      onUpdate: () => heard(),
+      onUpdate: () => notifyUpdate(),
       onPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
       onElicitation: () => Promise.resolve({ action: "cancel" }),
       onNoise() {},
@@ -220,7 +220,7 @@ it("a number in a call's arguments does not slow down reading its long output", 
     const update = { sessionUpdate: "tool_call_update", toolCallId: "c", rawOutput: { rows }, ...call };
     const bytes = Buffer.from(`${JSON.stringify({ method: "session/update", params: { update } })}\n`);
     const whole = new Promise<void>((resolve) => {
-      heard = resolve;
+      notifyUpdate = resolve;
     });
     const before = process.cpuUsage();
     stdout.write(bytes);

@@ -9,7 +9,7 @@ import { createOrderChecker } from "../../../src/model/frames/order.ts";
 import { asObject, asString } from "../../../src/model/narrow.ts";
 import { accumulate } from "../../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
-import { said } from "../../browser/hosted-session.ts";
+import { said } from "../../browser/managed-session.ts";
 import { sharedData } from "../../shared-data.ts";
 import { SESSION } from "./acting-host.ts";
 import { type Route, type ScriptLine, says, serves, writeScript } from "./script.ts";
@@ -26,7 +26,7 @@ const program = (lines: readonly ScriptLine[]) => ({
   command: process.execPath,
   args: writeScript(folder, "script", lines),
   env: { PATH: process.env.PATH },
-  label: "Theirs",
+  label: "Elsewhere",
 });
 const never = new AbortController().signal;
 const hello = (capabilities: object): Route => ({ method: "initialize", says: [says.hello(capabilities)] });
@@ -207,7 +207,7 @@ describe("reading a past session", () => {
         parts: [
           "prompt Then go on",
           "text Done.",
-          `marker note Theirs 1.0 sent the history above, of its session ${OWN}`,
+          `marker note Elsewhere 1.0 sent the history above, of its session ${OWN}`,
         ],
       },
     ]);
@@ -231,7 +231,7 @@ describe("reading a past session", () => {
     const opened = [
       {
         status: "completed",
-        parts: [`marker note Theirs 1.0 opened its session ${OWN} without its history`],
+        parts: [`marker note Elsewhere 1.0 opened its session ${OWN} without its history`],
       },
     ];
     expect(turnsOf(await read([hello(only), resume]))).toEqual(opened);
@@ -243,7 +243,7 @@ describe("reading a past session", () => {
     const refusal = says.error(1, { code: -32_603, message: "active writer" });
     await expect(read([hello(lists), { method: "session/load", says: [refusal] }])).rejects.toMatchObject({
       code: "agent_failed",
-      message: `Theirs could not open its session ${OWN}: active writer`,
+      message: `Elsewhere could not open its session ${OWN}: active writer`,
     });
     await expect(read([hello({ sessionCapabilities: { list: {} } })])).rejects.toMatchObject({
       code: "no_open",

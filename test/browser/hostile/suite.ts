@@ -8,9 +8,9 @@ import { createHome, type Daemon, type Home, startDaemon } from "../harness.ts";
 import type { Engine, EnginePage } from "./engine.ts";
 import { evaluates, type SeenRow, titlesOnPage, type Witnessed, walk } from "./page-side.ts";
 import { type Family, type Payload, payloads, textOf } from "./payloads.ts";
+import { type RecordingProxy, type RecordingProxyOptions, startRecordingProxy } from "./recording-proxy.ts";
 import { type HostileSession, healthy, hostileSession } from "./session.ts";
 import { clickFrames, firedFrames, UNSAFE_HOST, unsafePages } from "./unsafe.ts";
-import { startWire, type Wire, type WireOptions } from "./wire.ts";
 
 const whose = sharedData("payloads") === undefined ? "this repository's own" : "the shared";
 /** The share of the attacks that must fire in a page without any protection. */
@@ -77,13 +77,13 @@ export function hostileSuite(
     });
 
     const open = async (
-      options: Omit<WireOptions, "origin"> = {},
-    ): Promise<{ wire: Wire; engine: Engine; page: EnginePage }> => {
-      const wire = await startWire({ origin: daemon.origin, ...options });
-      closing.push(() => wire.close());
-      const engine = await openEngine(wire.port);
+      options: Omit<RecordingProxyOptions, "origin"> = {},
+    ): Promise<{ proxy: RecordingProxy; engine: Engine; page: EnginePage }> => {
+      const proxy = await startRecordingProxy({ origin: daemon.origin, ...options });
+      closing.push(() => proxy.close());
+      const engine = await openEngine(proxy.port);
       closing.push(() => engine.close());
-      return { wire, engine, page: await engine.newPage() };
+      return { proxy, engine, page: await engine.newPage() };
     };
 
     const write = async (session: HostileSession): Promise<string> => {
@@ -107,13 +107,13 @@ export function hostileSuite(
     /** Nothing ran, was requested, opened or navigated. */
     const nothingHappened = async (
       page: EnginePage,
-      wire: Wire,
+      proxy: RecordingProxy,
       engine: Engine,
       url: string,
     ): Promise<void> => {
       expect(await witnessed(page)).toEqual({ executed: [], opened: [], violations: [], errors: [] });
-      expect(wire.foreign.filter(({ url }) => !engine.background.test(hostOf(url)))).toEqual([]);
-      expect(wire.own.filter((asked) => !isProducts(asked.url))).toEqual([]);
+      expect(proxy.foreign.filter(({ url }) => !engine.background.test(hostOf(url)))).toEqual([]);
+      expect(proxy.own.filter((asked) => !isProducts(asked.url))).toEqual([]);
       expect(await page.run(() => location.href.split("#", 1)[0] ?? "", undefined)).toBe(url);
       const reported = engine.reported?.filter(
         (asked) => !asked.url.startsWith(daemon.origin) && !asked.url.startsWith("blob:"),
@@ -149,11 +149,11 @@ export function hostileSuite(
 
     it("fires in a renderer that trusts it, so that the harness would see it", async () => {
       const attacks = [...payloads("xss"), ...payloads("exfil")];
-      const { wire, page } = await open({ pages: unsafePages(attacks) });
+      const { proxy, page } = await open({ pages: unsafePages(attacks) });
       await page.goto(`http://${UNSAFE_HOST}/control`);
       const fired = async (): Promise<Set<number>> => {
         const found = new Set(Object.keys(await page.run(firedFrames, undefined)).map(Number));
-        for (const { url } of wire.foreign) {
+        for (const { url } of proxy.foreign) {
           const [, n] =
             /(?:\/\/|^|\.)p(\d+)\.|\/frame\/(\d+)\//i.exec(url)?.filter((group) => group !== undefined) ?? [];
           if (n !== undefined) found.add(Number(n));
@@ -184,7 +184,7 @@ export function hostileSuite(
         const attacks = all.map(attackOf);
         const session = hostileSession("all", attacks);
         const path = await write(streamed ? { ...session, turns: session.turns.slice(0, 1) } : session);
-        const { wire, engine, page } = await open({ withoutPolicy, inPieces: streamed });
+        const { proxy, engine, page } = await open({ withoutPolicy, inPieces: streamed });
         await enter(page);
         const url = await openSession(page, session);
         // Without the policy, only the product's own protection remains.
@@ -192,7 +192,7 @@ export function hostileSuite(
         if (streamed) await stream(page, path, session, attacks);
 
         const first = await page.run(walk, { click: false });
-        await nothingHappened(page, wire, engine, url);
+        await nothingHappened(page, proxy, engine, url);
         check(first, all, false);
 
         // A streamed session has resulted in the same document by now.
@@ -202,7 +202,7 @@ export function hostileSuite(
         if (part !== session) await write(part);
         const place = part === session ? url : await openSession(page, part);
         const second = await page.run(walk, { click: true });
-        await nothingHappened(page, wire, engine, place);
+        await nothingHappened(page, proxy, engine, place);
         check(second, some, true);
       },
       1_800_000,
@@ -244,7 +244,7 @@ export function hostileSuite(
         // The prompt, the title, an answer.
         await write({ ...session, turns: [session.turns[0]?.slice(0, 4) ?? []] });
       }
-      const { wire, engine, page } = await open({ withoutPolicy: true });
+      const { proxy, engine, page } = await open({ withoutPolicy: true });
       await enter(page);
       const titles = new Map<string, number>();
       await eventually(async () => {
@@ -252,7 +252,7 @@ export function hostileSuite(
         expect(titles.size).toBe(attacks.length);
       });
       expect([...titles].filter(([, controls]) => controls > 0)).toEqual([]);
-      await nothingHappened(page, wire, engine, `${daemon.origin}/`);
+      await nothingHappened(page, proxy, engine, `${daemon.origin}/`);
     });
 
     /** The checks of the visible rows, before and after clicks. */

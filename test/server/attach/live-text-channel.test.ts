@@ -5,9 +5,9 @@ import { createLiveTexts, type LiveTexts } from "../../../src/server/attach/live
 import type { OpenSession } from "../../../src/web/app/open-session.ts";
 import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
-import { type Doors, openDoors } from "../doors.ts";
 import { createMemorySessions, type MemorySessions } from "../memory-sessions.ts";
 import { openPageClient, type PageClient } from "../page-client.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
 
 // The web client, connected to the daemon's real socket.
 
@@ -16,12 +16,12 @@ const common = { session_id: SESSION, at: 2_000 };
 
 let sessions: MemorySessions;
 let texts: LiveTexts;
-let doors: Doors;
+let httpServer: TestServer;
 let clients: PageClient[];
 beforeEach(async () => {
   sessions = createMemorySessions();
   texts = createLiveTexts({ now: () => 2_000 });
-  doors = await openDoors({ sessions, addLiveText: (open) => addLiveText(open, texts) });
+  httpServer = await startTestServer({ sessions, addLiveText: (open) => addLiveText(open, texts) });
   clients = [];
   sessions.add(SESSION, [
     { ...common, type: "turn.start", turn_id: uuidOf("turn") },
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const client of clients) client.close();
   texts.close();
-  await doors.close();
+  await httpServer.close();
 });
 
 function openClient(): {
@@ -41,8 +41,8 @@ function openClient(): {
   texts: () => string[];
 } {
   const client = openPageClient({
-    daemon_port: () => doors.port,
-    headers: () => ({ cookie: doors.cookie, origin: doors.origin }),
+    daemon_port: () => httpServer.port,
+    headers: () => ({ cookie: httpServer.cookie, origin: httpServer.origin }),
   });
   clients.push(client);
   const session = client.follow(SESSION);

@@ -12,19 +12,19 @@ import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions | undefined;
+let managed: ManagedSessions | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "journal-"));
 });
 afterEach(async () => {
-  await hosted?.close();
-  hosted = undefined;
+  await managed?.close();
+  managed = undefined;
   rmSync(folder, { recursive: true });
 });
 
 const open = async (play: Play): Promise<ManagedSessions> => {
-  hosted = await openManaged({ folder, agents: played(play) });
-  return hosted;
+  managed = await openManaged({ folder, agents: played(play) });
+  return managed;
 };
 const path = () => join(folder, "history.db");
 const texts = (at: ManagedSessions) =>
@@ -48,7 +48,7 @@ async function oneSession(play: Play): Promise<string> {
   await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
   await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
   await at.close();
-  hosted = undefined;
+  managed = undefined;
   return id;
 }
 const speak: Play = async (stage) => {

@@ -24,13 +24,13 @@ import { openManaged } from "./open-managed.ts";
 import { promptOf, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions | undefined;
+let managed: ManagedSessions | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "agents-"));
 });
 afterEach(async () => {
-  await hosted?.close();
-  hosted = undefined;
+  await managed?.close();
+  managed = undefined;
   rmSync(folder, { recursive: true });
 });
 
@@ -51,9 +51,9 @@ const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
 
 /** Stops the daemon if it is running, and starts it. */
 async function restart(): Promise<ManagedSessions> {
-  await hosted?.close();
-  hosted = await openManaged({ folder, agents: agents() });
-  return hosted;
+  await managed?.close();
+  managed = await openManaged({ folder, agents: agents() });
+  return managed;
 }
 
 async function begin(at: ManagedSessions, script: object): Promise<string> {
@@ -234,7 +234,7 @@ describe("Verbatim's own loop in a session", () => {
           ? [call("ask", { question: "Which?", options: [{ label: "A" }, { label: "B" }] }), say("Asked.")]
           : [
               call("task", { task: "Deeper", prompt: `[[script:file:${nested(depth + 1)}]] Go deeper.` }),
-              say(`Level ${depth} heard it.`),
+              say(`Level ${depth} received it.`),
             ];
       writeFileSync(file, JSON.stringify({ title: `Level ${depth}`, tokens_per_second: 0, steps }));
       return file;
@@ -245,14 +245,14 @@ describe("Verbatim's own loop in a session", () => {
     const asking = (at: ManagedSessions) => at.list().find(({ requests }) => requests !== undefined);
     await eventually(() => expect(asking(first)?.run?.depth).toBe(3));
     const second = await restart();
-    const deepest = asking(second);
-    expect(deepest?.run?.depth).toBe(3);
+    const innermost = asking(second);
+    expect(innermost?.run?.depth).toBe(3);
     expect(second.list().map(({ status }) => status)).toEqual(["running", "running", "running", "running"]);
-    const request_id = deepest?.requests?.[0]?.request_id ?? "";
-    const session = await second.open(deepest?.id ?? "");
+    const request_id = innermost?.requests?.[0]?.request_id ?? "";
+    const session = await second.open(innermost?.id ?? "");
     const part = [...(session?.transcript.parts ?? [])].find((one) => one?.type === "request");
     const options = part?.type === "request" ? part.request.options.map((option) => option.id) : [];
-    await second.answer(deepest?.id ?? "", request_id, { answer: { option_ids: options.slice(1, 2) } });
+    await second.answer(innermost?.id ?? "", request_id, { answer: { option_ids: options.slice(1, 2) } });
     await eventually(() =>
       expect(second.list().map(({ status }) => status)).toEqual([
         "completed",
@@ -265,8 +265,8 @@ describe("Verbatim's own loop in a session", () => {
     expect(await shown(second, id)).toEqual([
       "prompt: Go",
       "call: task completed",
-      "result: success Level 1 heard it.",
-      "text: Level 0 heard it.",
+      "result: success Level 1 received it.",
+      "text: Level 0 received it.",
     ]);
   });
 
@@ -329,12 +329,12 @@ it("retries a failed tool server for the next session, and removes its notice", 
     rules: [{ tool: "mcp__*", decision: "allow" }],
   });
   const configured = agents();
-  hosted = await openManaged({ folder, agents: configured });
+  managed = await openManaged({ folder, agents: configured });
   const late = () => configured.notices.filter(({ text }) => text.includes("exit code"));
   const add = { steps: [call("mcp__late__add", { a: 20, b: 22 }), say("Done.")] };
   try {
-    const first = await begin(hosted, add);
-    await eventually(() => expect(hosted?.get(first)?.status).toBe("completed"));
+    const first = await begin(managed, add);
+    await eventually(() => expect(managed?.get(first)?.status).toBe("completed"));
     expect(late()).toMatchObject([
       {
         text: expect.stringContaining("late cannot be used"),
@@ -342,9 +342,9 @@ it("retries a failed tool server for the next session, and removes its notice", 
       },
     ]);
     writeFileSync(join(folder, "ready"), "");
-    const second = await begin(hosted, add);
-    await eventually(() => expect(hosted?.get(second)?.status).toBe("completed"));
-    expect(await shown(hosted, second)).toContain("result: success 42");
+    const second = await begin(managed, add);
+    await eventually(() => expect(managed?.get(second)?.status).toBe("completed"));
+    expect(await shown(managed, second)).toContain("result: success 42");
     expect(late()).toEqual([]);
   } finally {
     await configured.close();
@@ -361,11 +361,11 @@ it("gives commands no variables with provider keys, even if the provider's entry
   configure({ providers, rules: [{ tool: "shell", decision: "allow" }] });
   const names = ["FIRST_SECRET", "SECOND_SECRET", "THIRD_SECRET", "FOURTH_SECRET", "OTHER_SETTING"];
   const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
-  hosted = await openManaged({ folder, agents: agents(environment) });
+  managed = await openManaged({ folder, agents: agents(environment) });
   const command = "env | grep -o 'value-of-.*'";
-  const id = await begin(hosted, { steps: [call("shell", { command }), say("Done.")] });
-  await eventually(() => expect(hosted?.get(id)?.status).toBe("completed"));
-  expect(await shown(hosted, id)).toContain("result: success value-of-OTHER_SETTING");
+  const id = await begin(managed, { steps: [call("shell", { command }), say("Done.")] });
+  await eventually(() => expect(managed?.get(id)?.status).toBe("completed"));
+  expect(await shown(managed, id)).toContain("result: success value-of-OTHER_SETTING");
 });
 
 describe("an agent that speaks the Agent Client Protocol, in a session", () => {
@@ -384,10 +384,10 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
       says.text("Thank you."),
       says.result(2),
     ]);
-    configure({ agents: { theirs: { command: process.execPath, args, title: "Theirs" } } });
+    configure({ agents: { elsewhere: { command: process.execPath, args, title: "Elsewhere" } } });
     const at = await restart();
     const id = randomUUID();
-    await at.start(id, { agent: "theirs", cwd: folder, prompt: promptOf("Look") });
+    await at.start(id, { agent: "elsewhere", cwd: folder, prompt: promptOf("Look") });
     await eventually(() => expect(at.get(id)?.requests).toHaveLength(1));
     expect(at.get(id)?.control).toMatchObject({ state: "waiting", can_fork: false, can_steer: false });
     // A prompt steered into an agent that cannot be steered is queued until the turn ends.
@@ -403,7 +403,7 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
     const told = await shown(at, id);
     expect(told.slice(0, 7)).toEqual([
       "prompt: Look",
-      "note: Theirs 1.0 began its session agents-own-session",
+      "note: Elsewhere 1.0 began its session agents-own-session",
       "text: May I?",
       "call: ls completed",
       "approval: answered yes",
@@ -416,12 +416,12 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
   it("continues its session after a restart, unless another process has it open", async () => {
     const play = (...lines: Parameters<typeof writeScript>[2]) => {
       const args = writeScript(folder, "acp", lines);
-      configure({ agents: { theirs: { command: process.execPath, args, title: "Theirs" } } });
+      configure({ agents: { elsewhere: { command: process.execPath, args, title: "Elsewhere" } } });
       return restart();
     };
     const id = randomUUID();
     const first = await play(...opened, hears.prompt(2), says.text("One."), says.result(2));
-    await first.start(id, { agent: "theirs", cwd: folder, prompt: promptOf("Go") });
+    await first.start(id, { agent: "elsewhere", cwd: folder, prompt: promptOf("Go") });
     await eventually(() => expect(first.get(id)?.status).toBe("completed"));
 
     const second = await play(

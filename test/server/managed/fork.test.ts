@@ -13,7 +13,7 @@ import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions;
+let managed: ManagedSessions;
 /** The texts of the agent's context at its last prompt. */
 let known: string[];
 /** The host of the last prompted agent. */
@@ -80,9 +80,9 @@ const play: Play = async (stage, prompt, signal) => {
 };
 
 const open = async () => {
-  hosted = await openManaged({ folder, agents: played(play) });
+  managed = await openManaged({ folder, agents: played(play) });
 };
-const close = () => hosted.close();
+const close = () => managed.close();
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "fork-"));
   await open();
@@ -93,17 +93,17 @@ afterEach(async () => {
 });
 
 const shown = async (id: string) => {
-  const session = await hosted.open(id);
+  const session = await managed.open(id);
   return session ? words(session.transcript) : [];
 };
-const idle = (id: string) => eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+const idle = (id: string) => eventually(() => expect(managed.get(id)?.control?.state).toBe("idle"));
 
 /** A session with these prompts, one after the other. */
 async function session(...prompts: ReturnType<typeof promptOf>[]): Promise<string> {
   const id = randomUUID();
   for (const [index, prompt] of prompts.entries()) {
-    if (index === 0) await hosted.start(id, { agent: "player", cwd: folder, prompt });
-    else await hosted.send(id, prompt, "queue");
+    if (index === 0) await managed.start(id, { agent: "player", cwd: folder, prompt });
+    else await managed.send(id, prompt, "queue");
     await idle(id);
   }
   return id;
@@ -115,31 +115,31 @@ describe("a fork", () => {
     const id = await session(one, two, three);
     const fork = randomUUID();
     const given = { session_id: fork, before: two.message_id, prompt: promptOf("Other") };
-    await hosted.fork(id, given);
-    await hosted.fork(id, given);
+    await managed.fork(id, given);
+    await managed.fork(id, given);
     await idle(fork);
     const expected = ["prompt: One", "text: Answer to One", "prompt: Other", "text: Answer to Other"];
     expect(await shown(fork)).toEqual(expected);
     expect(known).toEqual(["One", "Answer to One", "Other"]);
-    expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, turns: 2, cwd: folder });
+    expect(managed.get(fork)).toMatchObject({ forked_from: { session_id: id }, turns: 2, cwd: folder });
     expect(await shown(id)).toHaveLength(6);
     await close();
     await open();
-    await hosted.fork(id, given);
+    await managed.fork(id, given);
     expect(await shown(fork)).toEqual(expected);
-    expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, status: "completed" });
+    expect(managed.get(fork)).toMatchObject({ forked_from: { session_id: id }, status: "completed" });
   });
 
   it("can be made by the id of the prompt's part, and without a prompt waits for one", async () => {
     const two = promptOf("Two");
     const id = await session(promptOf("One"), two);
-    const part = (await hosted.open(id))?.transcript.turns.at(1)?.prompt_index ?? -1;
-    const before = (await hosted.open(id))?.transcript.parts.at(part)?.id ?? "";
+    const part = (await managed.open(id))?.transcript.turns.at(1)?.prompt_index ?? -1;
+    const before = (await managed.open(id))?.transcript.parts.at(part)?.id ?? "";
     const fork = randomUUID();
-    await hosted.fork(id, { session_id: fork, before });
+    await managed.fork(id, { session_id: fork, before });
     expect(await shown(fork)).toEqual(["prompt: One", "text: Answer to One"]);
-    expect(hosted.get(fork)?.control?.state).toBe("idle");
-    await expect(hosted.fork(id, { session_id: randomUUID(), before: randomUUID() })).rejects.toMatchObject({
+    expect(managed.get(fork)?.control?.state).toBe("idle");
+    await expect(managed.fork(id, { session_id: randomUUID(), before: randomUUID() })).rejects.toMatchObject({
       code: "before",
     });
   });
@@ -149,11 +149,11 @@ describe("a fork", () => {
     const id = await session(one, two);
     const other = await session(promptOf("Other"));
     const fork = randomUUID();
-    await hosted.fork(id, { session_id: fork, before: two.message_id });
+    await managed.fork(id, { session_id: fork, before: two.message_id });
     const given = { before: two.message_id, prompt: promptOf("Lost") };
     for (const session_id of [other, id, fork])
-      await expect(hosted.fork(id, { session_id, ...given })).rejects.toMatchObject({ code: "session_id" });
-    await hosted.fork(id, { session_id: fork, before: two.message_id });
+      await expect(managed.fork(id, { session_id, ...given })).rejects.toMatchObject({ code: "session_id" });
+    await managed.fork(id, { session_id: fork, before: two.message_id });
     expect(await shown(other)).toEqual(["prompt: Other", "text: Answer to Other"]);
   });
 
@@ -162,43 +162,43 @@ describe("a fork", () => {
     const id = await session(promptOf("Delegate"), after);
     // The list publishes changes with a delay.
     const child = await eventually(() => {
-      const run = hosted.list().find(({ parent }) => parent?.session_id === id)?.id;
+      const run = managed.list().find(({ parent }) => parent?.session_id === id)?.id;
       expect(run).toBeDefined();
       return run;
     });
     const fork = randomUUID();
-    await hosted.fork(id, { session_id: fork, before: after.message_id, prompt: promptOf("On") });
+    await managed.fork(id, { session_id: fork, before: after.message_id, prompt: promptOf("On") });
     await idle(fork);
-    const runs = [...((await hosted.open(fork))?.transcript.parts ?? [])].flatMap((part) =>
+    const runs = [...((await managed.open(fork))?.transcript.parts ?? [])].flatMap((part) =>
       part?.type === "tool_call" ? part.run : [],
     );
     expect(runs).toMatchObject([{ session_id: child }]);
-    expect(hosted.get(child ?? "")?.parent).toEqual({ session_id: id, tool_call_id: "task" });
+    expect(managed.get(child ?? "")?.parent).toEqual({ session_id: id, tool_call_id: "task" });
     // The fork of a run is not a run.
-    const [prompt] = (await hosted.open(child ?? ""))?.transcript.parts ?? [];
+    const [prompt] = (await managed.open(child ?? ""))?.transcript.parts ?? [];
     const other = randomUUID();
-    await hosted.fork(child ?? "", {
+    await managed.fork(child ?? "", {
       session_id: other,
       before: prompt?.id ?? "",
       prompt: promptOf("Alone"),
     });
     await idle(other);
-    expect(hosted.get(other)?.parent).toBeUndefined();
-    expect(hosted.get(other)?.run).toBeUndefined();
+    expect(managed.get(other)?.parent).toBeUndefined();
+    expect(managed.get(other)?.run).toBeUndefined();
   });
 });
 
 describe("the files in a fork's history", () => {
   /** Each image of the session by its path in the history, as the page and the agent receive it. */
   const pictures = async (id: string) => {
-    const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+    const parts = [...((await managed.open(id))?.transcript.parts ?? [])];
     return await Promise.all(
       parts.flatMap((part) => {
         if (part?.type !== "tool_result") return [];
         const [image] = part.parts;
         const place = image?.type === "image_file" ? locateStored(host, image.file_path) : undefined;
         const read = place === undefined ? undefined : readFileSync(place.absolute, "utf8");
-        return hosted
+        return managed
           .attachment(id, part.id, 0)
           .then((shown) => [String(shown?.bytes && Buffer.from(shown.bytes)), read]);
       }),
@@ -209,12 +209,12 @@ describe("the files in a fork's history", () => {
     const [two, three] = [promptOf("Draw 2"), promptOf("Three")];
     const id = await session(promptOf("Draw 1"), two);
     const fork = randomUUID();
-    await hosted.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Draw 3") });
+    await managed.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Draw 3") });
     await idle(fork);
-    await hosted.send(fork, three, "queue");
+    await managed.send(fork, three, "queue");
     await idle(fork);
     const other = randomUUID();
-    await hosted.fork(fork, { session_id: other, before: three.message_id, prompt: promptOf("Four") });
+    await managed.fork(fork, { session_id: other, before: three.message_id, prompt: promptOf("Four") });
     await idle(other);
     rmSync(join(folder, "files", id), { recursive: true });
     rmSync(join(folder, "files", fork), { recursive: true });
@@ -227,13 +227,13 @@ describe("the files in a fork's history", () => {
     const two = promptOf("Two");
     const id = await session(promptOf("Log 1"), two);
     const fork = randomUUID();
-    await hosted.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Log 2") });
+    await managed.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Log 2") });
     await idle(fork);
     rmSync(join(folder, "files", id), { recursive: true });
-    const results = [...((await hosted.open(fork))?.transcript.parts ?? [])].filter(
+    const results = [...((await managed.open(fork))?.transcript.parts ?? [])].filter(
       (part) => part?.type === "tool_result",
     );
-    const outputs = await Promise.all(results.map((part) => hosted.output(fork, part?.id ?? "", 9)));
+    const outputs = await Promise.all(results.map((part) => managed.output(fork, part?.id ?? "", 9)));
     expect(outputs.map((bytes) => bytes && Buffer.from(bytes).toString())).toEqual([
       "Log 1",
       undefined,
@@ -259,17 +259,17 @@ describe("a rewind", () => {
   it("removes the prompt and what follows from the agent's context, deletes nothing, and is done once", async () => {
     const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
     const id = await session(one, two, three);
-    await hosted.rewind(id, two.message_id);
-    await hosted.rewind(id, two.message_id);
-    await hosted.rewind(id, three.message_id);
+    await managed.rewind(id, two.message_id);
+    await managed.rewind(id, two.message_id);
+    await managed.rewind(id, three.message_id);
     const turns = async () =>
-      [...((await hosted.open(id))?.transcript.turns ?? [])].map((turn) => turn?.retracted !== undefined);
+      [...((await managed.open(id))?.transcript.turns ?? [])].map((turn) => turn?.retracted !== undefined);
     expect(await turns()).toEqual([false, true, true]);
     const marker = "rewind: Rewound to an earlier prompt: 2 turns above are out of the agent's context";
     expect((await shown(id)).filter((line) => line.startsWith("rewind"))).toEqual([marker]);
     await close();
     await open();
-    await hosted.send(id, promptOf("Four"), "queue");
+    await managed.send(id, promptOf("Four"), "queue");
     await idle(id);
     expect(known).toEqual(["One", "Answer to One", "Four"]);
     expect(await turns()).toEqual([false, true, true, false]);
@@ -289,24 +289,24 @@ describe("a rewind", () => {
   it("holds queued prompts, also after a restart, and starts what is sent afterwards", async () => {
     const id = await session(promptOf("One"));
     const [wrong, follow_up] = [promptOf("Wait"), promptOf("On with it")];
-    await hosted.send(id, wrong, "queue");
-    await hosted.send(id, follow_up, "queue");
-    await hosted.stop(id);
+    await managed.send(id, wrong, "queue");
+    await managed.send(id, follow_up, "queue");
+    await managed.stop(id);
     await idle(id);
-    await hosted.rewind(id, wrong.message_id);
+    await managed.rewind(id, wrong.message_id);
     await close();
     await open();
-    await hosted.send(id, promptOf("Right"), "queue");
-    await hosted.send(id, promptOf("And then"), "queue");
-    await eventually(() => expect(hosted.get(id)?.turns).toBe(4));
+    await managed.send(id, promptOf("Right"), "queue");
+    await managed.send(id, promptOf("And then"), "queue");
+    await eventually(() => expect(managed.get(id)?.turns).toBe(4));
     await idle(id);
     const prompts = async () => (await shown(id)).filter((line) => line.startsWith("prompt"));
     const begun = ["prompt: One", "prompt: Wait", "prompt: Right", "prompt: And then"];
     expect(await prompts()).toEqual(begun);
-    expect(hosted.get(id)?.control?.queued).toEqual([
+    expect(managed.get(id)?.control?.queued).toEqual([
       { message_id: follow_up.message_id, text: "On with it", held: true },
     ]);
-    await hosted.beginHeld(id, follow_up.message_id);
+    await managed.beginHeld(id, follow_up.message_id);
     await idle(id);
     expect(await prompts()).toEqual([...begun, "prompt: On with it"]);
   });
@@ -314,16 +314,16 @@ describe("a rewind", () => {
   it("starts both held prompts that two people send at once, one after the other", async () => {
     const id = await session(promptOf("One"));
     const [wrong, first, second] = [promptOf("Wait"), promptOf("First"), promptOf("Second")];
-    for (const prompt of [wrong, first, second]) await hosted.send(id, prompt, "queue");
-    await hosted.stop(id);
+    for (const prompt of [wrong, first, second]) await managed.send(id, prompt, "queue");
+    await managed.stop(id);
     await idle(id);
-    await hosted.rewind(id, wrong.message_id);
-    await Promise.all([first, second].map(({ message_id }) => hosted.beginHeld(id, message_id)));
+    await managed.rewind(id, wrong.message_id);
+    await Promise.all([first, second].map(({ message_id }) => managed.beginHeld(id, message_id)));
     await idle(id);
     expect((await shown(id)).filter((line) => line.startsWith("prompt")).slice(-2)).toEqual([
       "prompt: First",
       "prompt: Second",
     ]);
-    expect(hosted.get(id)?.control?.queued).toEqual([]);
+    expect(managed.get(id)?.control?.queued).toEqual([]);
   });
 });

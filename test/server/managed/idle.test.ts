@@ -14,12 +14,12 @@ import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions | undefined;
+let managed: ManagedSessions | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "idle-"));
 });
 afterEach(async () => {
-  await hosted?.close();
+  await managed?.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -30,7 +30,7 @@ const speak: Play = async (stage) => {
 
 it("keeps only the row of a session without viewers, and reopens it for earlier viewers", async () => {
   const at = await openManaged({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
-  hosted = at;
+  managed = at;
   const id = randomUUID();
   await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
   await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -59,7 +59,7 @@ it("keeps only the row of a session without viewers, and reopens it for earlier 
 async function long() {
   const id = randomUUID();
   const before = await openManaged({ folder, agents: played(speak) });
-  hosted = before;
+  managed = before;
   before.pushed(id, "another").emit(
     ...Array.from({ length: 5_000 }, (_, n) => ({
       type: "marker" as const,
@@ -73,7 +73,7 @@ async function long() {
   await before.pushed(id, "another").stored();
   await before.close();
   const at = await openManaged({ folder, agents: played(speak) });
-  hosted = at;
+  managed = at;
   return { at, id };
 }
 
@@ -108,7 +108,7 @@ it("includes what is written while a session is opened", async () => {
 
 it("keeps only the fields of an unloaded session's row, without the fold's internal state", async () => {
   const commit_queue = createCommitQueue(openMemoryHistory());
-  const shelf = createSessionRegistry({
+  const registry = createSessionRegistry({
     commit_queue,
     folder,
     agents: played(speak),
@@ -119,24 +119,24 @@ it("keeps only the fields of an unloaded session's row, without the fold's inter
   });
   const id = randomUUID();
   const told: object[] = [];
-  shelf.list.subscribe(({ changed }) => told.push(...changed));
+  registry.list.subscribe(({ changed }) => told.push(...changed));
   const config = { agent: "player", kind: "hosted" as const, cwd: folder, depth: 0, created_at: 1 };
-  const entry = shelf.begin(id, config, {});
-  shelf.hostOf(entry).send(promptOf("Go"), "queue");
+  const entry = registry.begin(id, config, {});
+  registry.hostOf(entry).send(promptOf("Go"), "queue");
   await eventually(() => expect(entry).not.toHaveProperty("recorder"));
-  shelf.list.publish();
+  registry.list.publish();
   expect(entry.summary).toMatchObject({ turns: 1, first_prompt: "Go" });
-  for (const row of [entry.summary, shelf.rowOf(entry), ...told]) {
+  for (const row of [entry.summary, registry.rowOf(entry), ...told]) {
     expect(Object.getOwnPropertySymbols(row)).toEqual([]);
   }
   expect(told.length).toBeGreaterThan(0);
-  await shelf.close();
+  await registry.close();
   await commit_queue.close();
 });
 
 it("drops a pushed session's order state with its record", async () => {
   const at = await openManaged({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
-  hosted = at;
+  managed = at;
   let readings = 0;
   const watched = new WeakMap<Recorder, Recorder>();
   const pushed = (id: string, agent: string): Recorder => {
@@ -173,7 +173,7 @@ it("shows an inactive pushed session as failed until it is active again", async 
     now: () => clock,
     timing: { silence: 60_000, tick: 2 },
   });
-  hosted = at;
+  managed = at;
   const id = randomUUID();
   const told: string[] = [];
   at.subscribe(({ changed }) => told.push(...changed.map(({ status }) => status)));
@@ -202,7 +202,7 @@ it("unloads a pushed session that stopped in its turn, and resumes it", async ()
     now: () => clock,
     timing: { idle: 1, silence: 60_000, tick: 2 },
   });
-  hosted = at;
+  managed = at;
   const id = randomUUID();
   const say = async (text: string) => {
     await at.load(id);
@@ -236,7 +236,7 @@ it("applies the configured timeout to a question without one", async () => {
       return "completed";
     }),
   });
-  hosted = at;
+  managed = at;
   const id = randomUUID();
   await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
   await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));

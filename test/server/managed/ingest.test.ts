@@ -9,27 +9,27 @@ import { ingestToken } from "../../../src/server/auth/access.ts";
 import { createIngestion } from "../../../src/server/managed/ingest.ts";
 import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
-import { type Doors, openDoors } from "../doors.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
 import { openManaged } from "./open-managed.ts";
 import { played, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions;
-let doors: Doors;
+let managed: ManagedSessions;
+let httpServer: TestServer;
 let id: string;
 
 const start = async (now = Date.now, isElsewhere = (_id: string) => false) => {
-  hosted = await openManaged({
+  managed = await openManaged({
     folder,
     agents: played(async () => "completed"),
     now,
     isInOtherSource: isElsewhere,
   });
-  doors = await openDoors({ sessions: hosted, hosted });
+  httpServer = await startTestServer({ sessions: managed, managed });
 };
 const stop = async () => {
-  await doors.close();
-  await hosted.close();
+  await httpServer.close();
+  await managed.close();
 };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "ingest-"));
@@ -41,8 +41,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const address = (query = "") => `${doors.origin}/api/ingest/${id}${query}`;
-const bearer = () => ({ authorization: `Bearer ${ingestToken(doors.access)}` });
+const address = (query = "") => `${httpServer.origin}/api/ingest/${id}${query}`;
+const bearer = () => ({ authorization: `Bearer ${ingestToken(httpServer.access)}` });
 
 async function push(body: string | object[], query = "") {
   const text = typeof body === "string" ? body : body.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -50,7 +50,7 @@ async function push(body: string | object[], query = "") {
   return { status: reply.status, body: await reply.json() };
 }
 const shown = async (of = id) => {
-  const session = await hosted.open(of);
+  const session = await managed.open(of);
   return session ? words(session.transcript) : [];
 };
 
@@ -94,8 +94,8 @@ it("creates no session with an id of another source, and continues existing ones
     body: { error: { code: "session_id", message: expect.stringContaining("agent's file") } },
   });
   const given = { agent: "played", cwd: folder, prompt: { message_id: randomUUID(), parts: [] } };
-  await expect(hosted.start(taken, given)).rejects.toMatchObject({ status: 409, code: "session_id" });
-  expect(hosted.list()).toHaveLength(1);
+  await expect(managed.start(taken, given)).rejects.toMatchObject({ status: 409, code: "session_id" });
+  expect(managed.list()).toHaveLength(1);
 });
 
 describe("frames that an agent pushes", () => {
@@ -108,13 +108,13 @@ describe("frames that an agent pushes", () => {
     await stop();
     await start();
     expect(await shown()).toEqual(transcript);
-    expect(hosted.get(id)).toMatchObject({
+    expect(managed.get(id)).toMatchObject({
       agent: "their-agent",
       status: "completed",
       model: "theirs",
       turns: 1,
     });
-    expect(hosted.get(id)?.control).toBeUndefined();
+    expect(managed.get(id)?.control).toBeUndefined();
   });
 
   it("mark changes made after the turn's end, also after a restart, and keep the first version", async () => {
@@ -126,7 +126,7 @@ describe("frames that an agent pushes", () => {
       { ...whole[9], at: later, output_text: "nothing" },
     ]);
     const revised = async () =>
-      [...((await hosted.open(id))?.transcript.parts ?? [])].map((part) => [part?.type, part?.revised_at]);
+      [...((await managed.open(id))?.transcript.parts ?? [])].map((part) => [part?.type, part?.revised_at]);
     const marked = [
       ["text", later],
       ["tool_call", later],
@@ -142,7 +142,7 @@ describe("frames that an agent pushes", () => {
     await stop();
     await start();
     expect((await revised()).filter(([, at]) => at !== undefined)).toEqual(marked);
-    expect((await hosted.raw(id, part ?? ""))?.text).toContain("Hello, harbour.");
+    expect((await managed.raw(id, part ?? ""))?.text).toContain("Hello, harbour.");
   });
 
   it("have the raw record of each error without an id, also after a restart", async () => {
@@ -154,12 +154,12 @@ describe("frames that an agent pushes", () => {
         await stop();
         await start();
       }
-      const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+      const parts = [...((await managed.open(id))?.transcript.parts ?? [])];
       const errors = parts.flatMap((part) =>
         part?.type === "marker" && part.kind === "error" ? [part.id] : [],
       );
       const records = await Promise.all(
-        errors.map(async (error) => (await hosted.raw(id, error))?.text ?? "{}"),
+        errors.map(async (error) => (await managed.raw(id, error))?.text ?? "{}"),
       );
       expect(records.map((text) => JSON.parse(text))).toMatchObject([
         told("Lost", 0),
@@ -171,12 +171,12 @@ describe("frames that an agent pushes", () => {
 
   it("use the sender's name, truncated between characters", async () => {
     await push(whole, `?agent=${encodeURIComponent(`${"a".repeat(99)}😀`)}`);
-    expect(hosted.get(id)?.agent).toBe(`${"a".repeat(99)}…`);
+    expect(managed.get(id)?.agent).toBe(`${"a".repeat(99)}…`);
   });
 
   it("need a UUID as session id, and have a default agent name", async () => {
     await push(whole, "?agent=");
-    expect(hosted.get(id)?.agent).toBe("pushed");
+    expect(managed.get(id)?.agent).toBe("pushed");
     id = "no-uuid";
     expect(await push(whole)).toMatchObject({ status: 400, body: { error: { code: "session" } } });
     expect(await push("")).toMatchObject({ status: 400, body: { error: { code: "session" } } });
@@ -191,7 +191,7 @@ describe("frames that an agent pushes", () => {
     expect(await push(numbered.slice(0, 5))).toEqual(body(0, 5, 5));
     await stop();
     await start();
-    expect(hosted.get(id)?.status).toBe("running");
+    expect(managed.get(id)?.status).toBe("running");
     expect(await push(numbered.slice(3))).toEqual(body(6, 2, 11));
     expect(await push(numbered)).toEqual(body(0, 11, 11));
     expect(await shown()).toEqual(transcript);
@@ -212,7 +212,7 @@ describe("frames that an agent pushes", () => {
       expect.stringContaining("The stream ended early"),
       "prompt: Again",
     ]);
-    expect(hosted.get(id)?.status).toBe("completed");
+    expect(managed.get(id)?.status).toBe("completed");
     await stop();
     await start();
     expect(await shown()).toEqual(words_shown);
@@ -284,7 +284,7 @@ describe("frames that an agent pushes", () => {
     expect(reply.body.error).toMatchObject({ code, line: before.length + lines.length });
     expect(reply.body.error.message).toContain(words_of_it);
     // Earlier lines are stored, later ones are not processed, and a valid push continues from there.
-    const kept = (await hosted.open(id))?.transcript.parts.length;
+    const kept = (await managed.open(id))?.transcript.parts.length;
     expect(kept).toBe(code === "tool_call_in_open_part" || code === "offset_gap" ? 3 : 1);
     const again = await push(text.split("\n").at(-2) ?? "");
     expect(again.body.error.code).toBe(code);
@@ -293,14 +293,14 @@ describe("frames that an agent pushes", () => {
   it("can set facts about their session, but not fields of the daemon", async () => {
     const patch = { title: "Theirs", id: randomUUID(), archived: true, control: { state: "idle" }, parts: 7 };
     await push([...whole, { type: "session.update", at, patch }]);
-    expect(hosted.get(id)).toMatchObject({ id, title: "Theirs" });
-    expect(hosted.get(id)?.parts).toBe((await hosted.open(id))?.transcript.parts.length);
-    expect(hosted.get(id)?.archived).toBeUndefined();
-    expect(hosted.get(id)?.control).toBeUndefined();
+    expect(managed.get(id)).toMatchObject({ id, title: "Theirs" });
+    expect(managed.get(id)?.parts).toBe((await managed.open(id))?.transcript.parts.length);
+    expect(managed.get(id)?.archived).toBeUndefined();
+    expect(managed.get(id)?.control).toBeUndefined();
     const result = { type: "message.tool_result", at, tool_call_id: "x", is_error: false, status: "success" };
     const said = { truncated: { output_text: 9_000 }, output_end: "the end" };
     await push([{ ...result, output_text: "all of it", parts: [], ...said }]);
-    const last = [...((await hosted.open(id))?.transcript.parts ?? [])].at(-1);
+    const last = [...((await managed.open(id))?.transcript.parts ?? [])].at(-1);
     expect(last).toMatchObject({ output_text: "all of it" });
     expect(last).not.toHaveProperty("truncated");
     expect(last).not.toHaveProperty("output_end");
@@ -320,7 +320,7 @@ describe("frames that an agent pushes", () => {
     ];
     expect((await push(frames)).status).toBe(200);
     const look = async () => {
-      const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+      const parts = [...((await managed.open(id))?.transcript.parts ?? [])];
       return parts.map((entry) =>
         entry?.type === "legacy" ? `${entry.content} ${entry.thinking}` : entry?.type,
       );
@@ -339,9 +339,9 @@ describe("frames that an agent pushes", () => {
     );
     expect((await push(stopped)).status).toBe(200);
     const look = async () => {
-      const { turns, parts } = (await hosted.open(id))?.transcript ?? {};
+      const { turns, parts } = (await managed.open(id))?.transcript ?? {};
       const result = [...(parts ?? [])].find((entry) => entry?.type === "tool_result");
-      return { row: hosted.get(id)?.errors, turn: turns?.at(0)?.errors, result };
+      return { row: managed.get(id)?.errors, turn: turns?.at(0)?.errors, result };
     };
     const before = await look();
     expect(before).toMatchObject({ row: 0, turn: 0, result: { status: "aborted", is_error: false } });
@@ -372,7 +372,7 @@ describe("frames that an agent pushes", () => {
     );
     old.on("error", () => {});
     old.write(`${JSON.stringify(numbered[0])}\n`);
-    await eventually(() => expect(hosted.get(id)).toBeDefined());
+    await eventually(() => expect(managed.get(id)).toBeDefined());
     await push(numbered);
     old.write(`${JSON.stringify(numbered[1])}\n`);
     expect(await answered).toBe(409);
@@ -385,12 +385,12 @@ describe("frames that an agent pushes", () => {
     const send = (headers: Record<string, string>) => fetch(address(), { method: "POST", headers, body });
     expect((await send({})).status).toBe(401);
     expect((await send({ authorization: "Bearer wrong" })).status).toBe(401);
-    expect((await send({ cookie: doors.cookie, "sec-fetch-site": "same-origin" })).status).toBe(401);
+    expect((await send({ cookie: httpServer.cookie, "sec-fetch-site": "same-origin" })).status).toBe(401);
     expect((await send({ ...bearer(), origin: "https://evil.invalid" })).status).toBe(403);
-    expect((await fetch(`${doors.origin}/api/sessions`, { headers: bearer() })).status).toBe(401);
-    expect(hosted.get(id)).toBeUndefined();
+    expect((await fetch(`${httpServer.origin}/api/sessions`, { headers: bearer() })).status).toBe(401);
+    expect(managed.get(id)).toBeUndefined();
     expect((await send(bearer())).status).toBe(200);
-    expect(hosted.get(id)).toBeDefined();
+    expect(managed.get(id)).toBeDefined();
   });
 });
 
@@ -412,7 +412,7 @@ describe("a foreign stream that is pushed", () => {
     expect(await shown()).toEqual(["text: Hello from elsewhere."]);
     expect((await push(sse, "?format=ai-sdk&epoch=one")).body).toMatchObject({ applied: 0 });
     expect(await shown()).toEqual(["text: Hello from elsewhere."]);
-    expect(hosted.get(id)?.agent).toBe("ai-sdk");
+    expect(managed.get(id)?.agent).toBe("ai-sdk");
     expect((await push(sse, "?format=telegraph")).body.error.message).toContain("ag-ui");
   });
 
@@ -427,7 +427,7 @@ describe("a foreign stream that is pushed", () => {
       expect(status).toBe(200);
       expect(await push(sse, query)).toMatchObject({ body: { seq: body.seq, applied: 0 } });
       expect(await shown()).toEqual(["text: Hello from elsewhere."]);
-      expect(hosted.get(id)?.status).toBe("completed");
+      expect(managed.get(id)?.status).toBe("completed");
     },
   );
 
@@ -505,7 +505,7 @@ describe("a foreign stream that is pushed", () => {
       yield new TextEncoder().encode(text(before));
       throw new Error("The connection was reset");
     }
-    const sending = createIngestion(hosted, Date.now).push({ session_id: id, format, epoch: "one" }, body());
+    const sending = createIngestion(managed, Date.now).push({ session_id: id, format, epoch: "one" }, body());
     await expect(sending).rejects.toMatchObject({ code: "cut_off" });
     for (const _ of [1, 2]) {
       expect((await push([...before, ...rest], `?format=${format}&epoch=one`)).status).toBe(200);
@@ -516,16 +516,16 @@ describe("a foreign stream that is pushed", () => {
   it("with an epoch that ends with its own error fails at once", async () => {
     const failed = [{ type: "start" }, { type: "text-delta", id: "1", delta: "Half" }, { type: "error" }];
     for (const _ of [1, 2]) expect((await push(failed, "?format=ai-sdk&epoch=one")).status).toBe(200);
-    expect(hosted.get(id)?.status).toBe("failed");
+    expect(managed.get(id)?.status).toBe("failed");
   });
 
   it("that ended early waits for its rest, does not run forever, and is ended by another one", async () => {
     await push(events.slice(0, 4).join(""), "?format=ai-sdk&epoch=one");
     expect(await shown()).toEqual(["text: Hello "]);
-    expect(hosted.get(id)?.status).toBe("running");
+    expect(managed.get(id)?.status).toBe("running");
     await stop();
     await start(() => Date.now() + 3_600_000);
-    expect(hosted.get(id)?.status).toBe("failed");
+    expect(managed.get(id)?.status).toBe("failed");
     expect((await push(events.slice(0, 5).join(""), "?format=ai-sdk&epoch=one")).status).toBe(200);
     expect((await push(whole.slice(1, 2))).status).toBe(200);
     expect((await push(sse, "?format=ai-sdk&epoch=two")).status).toBe(200);
@@ -535,7 +535,7 @@ describe("a foreign stream that is pushed", () => {
       "prompt: Go",
       "text: Hello from elsewhere.",
     ]);
-    expect(hosted.get(id)?.status).toBe("completed");
+    expect(managed.get(id)?.status).toBe("completed");
   });
 
   it.each([
@@ -555,7 +555,7 @@ describe("a foreign stream that is pushed", () => {
       "text: Hello from elsewhere.",
       "text: Hello from elsewhere.",
     ]);
-    expect(hosted.get(id)?.status).toBe("completed");
+    expect(managed.get(id)?.status).toBe("completed");
   });
 
   it.each(["hangs", "is lost with the daemon"])(
@@ -566,9 +566,9 @@ describe("a foreign stream that is pushed", () => {
       sending.write(events.slice(0, 4).join(""));
       await eventually(async () => expect(await shown()).toEqual(["text: Hello "]));
       if (how !== "hangs") {
-        await hosted.close();
+        await managed.close();
         sending.destroy();
-        await doors.close();
+        await httpServer.close();
         await start();
       }
       for (const _ of [1, 2]) expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
@@ -578,7 +578,7 @@ describe("a foreign stream that is pushed", () => {
         "text: Hello from elsewhere.",
         "text: Hello from elsewhere.",
       ]);
-      expect(hosted.get(id)?.status).toBe("completed");
+      expect(managed.get(id)?.status).toBe("completed");
       sending.destroy();
     },
   );
@@ -609,7 +609,7 @@ describe("a foreign stream that is pushed", () => {
         .map((event) => `data: ${JSON.stringify(event)}\n\n`)
         .join("");
       const look = async () => {
-        const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+        const parts = [...((await managed.open(id))?.transcript.parts ?? [])];
         return parts.flatMap((one) => {
           if (one?.type === "tool_call") return `${one.tool_name} ${one.arguments_json}`;
           if (one?.type === "marker") return `${one.title} ${one.text ?? ""}`.trim();
@@ -621,7 +621,7 @@ describe("a foreign stream that is pushed", () => {
           yield new TextEncoder().encode(text);
           if (!isWhole) throw new Error("The connection was reset");
         }
-        return createIngestion(hosted, Date.now)
+        return createIngestion(managed, Date.now)
           .push({ session_id: id, format: "ag-ui", epoch: "one" }, body())
           .catch((error) => error.code);
       };
@@ -644,7 +644,7 @@ describe("a foreign stream that is pushed", () => {
   );
 
   it("whose end is not on disk yet when another begins is not shown as cut off", async () => {
-    const ingestion = createIngestion(hosted, Date.now);
+    const ingestion = createIngestion(managed, Date.now);
     const send = (text: string, epoch: string) => {
       async function* body() {
         yield new TextEncoder().encode(text);

@@ -20,10 +20,10 @@ let folder: string;
 const running = new Set<ManagedSessions>();
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hosted-loop-"));
+  folder = mkdtempSync(join(tmpdir(), "managed-loop-"));
 });
 afterEach(async () => {
-  for (const hosted of running) await hosted.close();
+  for (const managed of running) await managed.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -54,7 +54,7 @@ const scripts = {
 
 /** A shutdown leaves turns on disk unfinished, like a kill does. */
 async function restart(): Promise<ManagedSessions> {
-  for (const hosted of running) await hosted.close();
+  for (const managed of running) await managed.close();
   running.clear();
   const kind: AgentKind = {
     entry: {
@@ -79,13 +79,13 @@ async function restart(): Promise<ManagedSessions> {
       }),
   };
   const agents: Agents = { list: () => [kind], find: () => kind };
-  const hosted = await openManaged({ folder: join(folder, "data"), agents });
-  running.add(hosted);
-  return hosted;
+  const managed = await openManaged({ folder: join(folder, "data"), agents });
+  running.add(managed);
+  return managed;
 }
 
-async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
-  const session = await hosted.open(id);
+async function shown(managed: ManagedSessions, id: string): Promise<string[]> {
+  const session = await managed.open(id);
   const parts =
     session === undefined ? [] : [...session.transcript.parts].filter((part) => part !== undefined);
   // The ids of calls differ in each run.
@@ -97,9 +97,9 @@ describe("Verbatim's own loop in a daemon", () => {
     const first = await restart();
     const id = randomUUID();
     await first.start(id, { agent: "scripted", model: "parent", cwd: folder, prompt: promptOf("Go") });
-    const waiting = async (hosted: ManagedSessions) =>
+    const waiting = async (managed: ManagedSessions) =>
       await eventually(() => {
-        const run = hosted.list().find(({ requests }) => requests !== undefined);
+        const run = managed.list().find(({ requests }) => requests !== undefined);
         if (run?.requests?.[0] === undefined) throw new Error("nobody asks");
         return { run: run.id, request_id: run.requests[0].request_id };
       });

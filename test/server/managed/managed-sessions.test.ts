@@ -13,42 +13,42 @@ let folder: string;
 const running = new Set<ManagedSessions>();
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hosted-"));
+  folder = mkdtempSync(join(tmpdir(), "managed-"));
 });
 afterEach(async () => {
   vi.useRealTimers();
-  for (const hosted of running) await hosted.close();
+  for (const managed of running) await managed.close();
   running.clear();
   rmSync(folder, { recursive: true });
 });
 
 async function open(play: Play, options: PlayedOptions = {}): Promise<ManagedSessions> {
-  const hosted = await openManaged({ folder, agents: played(play, options) });
-  expect(hosted.status().notices).toEqual([]);
-  running.add(hosted);
-  return hosted;
+  const managed = await openManaged({ folder, agents: played(play, options) });
+  expect(managed.status().notices).toEqual([]);
+  running.add(managed);
+  return managed;
 }
 
-async function close(hosted: ManagedSessions): Promise<void> {
-  running.delete(hosted);
-  await hosted.close();
+async function close(managed: ManagedSessions): Promise<void> {
+  running.delete(managed);
+  await managed.close();
 }
 
-async function begin(hosted: ManagedSessions, text: string): Promise<string> {
+async function begin(managed: ManagedSessions, text: string): Promise<string> {
   const session_id = randomUUID();
-  await hosted.start(session_id, { agent: "player", cwd: folder, prompt: promptOf(text) });
+  await managed.start(session_id, { agent: "player", cwd: folder, prompt: promptOf(text) });
   return session_id;
 }
 
-async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
-  const session = await hosted.open(id);
+async function shown(managed: ManagedSessions, id: string): Promise<string[]> {
+  const session = await managed.open(id);
   return session ? words(session.transcript) : [];
 }
 
-const idle = (hosted: ManagedSessions, id: string) =>
+const idle = (managed: ManagedSessions, id: string) =>
   eventually(() => {
-    expect(hosted.get(id)?.control?.state).toBe("idle");
-    expect(hosted.get(id)?.status).not.toBe("running");
+    expect(managed.get(id)?.control?.state).toBe("idle");
+    expect(managed.get(id)?.status).not.toBe("running");
   });
 
 const echo: Play = async (stage, prompt) => {
@@ -82,12 +82,12 @@ const no = { ...yes, answer: { option_ids: ["no"] } };
 
 describe("a managed session", () => {
   it("shows its turn, also after a restart", async () => {
-    const hosted = await open(echo);
-    const id = await begin(hosted, "Hello");
-    await idle(hosted, id);
+    const managed = await open(echo);
+    const id = await begin(managed, "Hello");
+    await idle(managed, id);
     const expected = ["prompt: Hello", "text: You said: Hello"];
-    expect(await shown(hosted, id)).toEqual(expected);
-    expect(hosted.get(id)).toMatchObject({
+    expect(await shown(managed, id)).toEqual(expected);
+    expect(managed.get(id)).toMatchObject({
       agent: "player",
       status: "completed",
       turns: 1,
@@ -98,9 +98,9 @@ describe("a managed session", () => {
       usage: { input: 10, output: 5 },
     });
     const row = (of: ManagedSessions) => JSON.parse(JSON.stringify(of.get(id)));
-    const before = row(hosted);
-    const parts = (await hosted.open(id))?.transcript.parts;
-    await close(hosted);
+    const before = row(managed);
+    const parts = (await managed.open(id))?.transcript.parts;
+    await close(managed);
     const again = await open(echo);
     expect(row(again)).toEqual(before);
     const session = await again.open(id);
@@ -112,30 +112,30 @@ describe("a managed session", () => {
   });
 
   it("reports the size of its agent's context, also after a restart", async () => {
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       const { session_id, now, emit } = stage.host;
       emit({ type: "context.usage", session_id, at: now(), tokens: 1_000 });
       await echo(stage, prompt, signal);
       emit({ type: "context.usage", session_id, at: now(), tokens: 2_000, limit: 8_000 });
       return "completed";
     });
-    const id = await begin(hosted, "Hello");
-    await idle(hosted, id);
+    const id = await begin(managed, "Hello");
+    await idle(managed, id);
     const context = { tokens: 2_000, limit: 8_000 };
-    expect((await hosted.open(id))?.transcript.context).toEqual(context);
-    await close(hosted);
+    expect((await managed.open(id))?.transcript.context).toEqual(context);
+    await close(managed);
     expect((await (await open(echo)).open(id))?.transcript.context).toEqual(context);
   });
 
   it("begins once and accepts a prompt once, however often it is sent, also after a restart", async () => {
-    const hosted = await open(echo);
+    const managed = await open(echo);
     const id = randomUUID();
     const prompt = promptOf("Once");
     const start = (at: ManagedSessions) => at.start(id, { agent: "player", cwd: folder, prompt });
-    await Promise.all([start(hosted), start(hosted), hosted.send(id, prompt, "queue")]);
-    await idle(hosted, id);
-    await start(hosted);
-    await close(hosted);
+    await Promise.all([start(managed), start(managed), managed.send(id, prompt, "queue")]);
+    await idle(managed, id);
+    await start(managed);
+    await close(managed);
     const again = await open(echo);
     await start(again);
     await again.send(id, prompt, "steer");
@@ -148,7 +148,7 @@ describe("a managed session", () => {
 
   it("queues prompts, withdraws them, and steers into the turn", async () => {
     let release = () => {};
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
         await new Promise<void>((resolve) => {
           release = resolve;
@@ -157,22 +157,25 @@ describe("a managed session", () => {
       }
       return await echo(stage, prompt, signal);
     });
-    const id = await begin(hosted, "First");
+    const id = await begin(managed, "First");
     const back = promptOf("Not this");
-    await hosted.send(id, promptOf("Second,\nand on"), "queue");
-    await hosted.send(id, back, "queue");
-    await hosted.send(id, promptOf("Now"), "steer");
+    await managed.send(id, promptOf("Second,\nand on"), "queue");
+    await managed.send(id, back, "queue");
+    await managed.send(id, promptOf("Now"), "steer");
     await eventually(() =>
-      expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second, and on", "Not this"]),
+      expect(managed.get(id)?.control?.queued.map(({ text }) => text)).toEqual([
+        "Second, and on",
+        "Not this",
+      ]),
     );
-    expect(await hosted.waiting(id, back.message_id)).toEqual(back);
-    await hosted.withdraw(id, back.message_id);
-    await hosted.withdraw(id, back.message_id);
-    await expect(hosted.waiting(id, back.message_id)).rejects.toThrow("No such prompt is queued.");
-    await hosted.send(id, back, "queue");
+    expect(await managed.waiting(id, back.message_id)).toEqual(back);
+    await managed.withdraw(id, back.message_id);
+    await managed.withdraw(id, back.message_id);
+    await expect(managed.waiting(id, back.message_id)).rejects.toThrow("No such prompt is queued.");
+    await managed.send(id, back, "queue");
     release();
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual([
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual([
       "prompt: First",
       "steer: Now",
       "text: You said: Now",
@@ -180,21 +183,21 @@ describe("a managed session", () => {
       "prompt: Second,\nand on",
       "text: You said: Second,\nand on",
     ]);
-    await expect(hosted.withdraw(id, back.message_id)).resolves.toBeUndefined();
-    await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+    await expect(managed.withdraw(id, back.message_id)).resolves.toBeUndefined();
+    await expect(managed.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
   });
 
   it("confirms the withdrawal of a prompt to one of two people, also if repeated and after a restart", async () => {
-    const hosted = await open(hang);
-    const id = await begin(hosted, "Go");
+    const managed = await open(hang);
+    const id = await begin(managed, "Go");
     const prompt = promptOf("Later");
-    await hosted.send(id, prompt, "queue");
+    await managed.send(id, prompt, "queue");
     const [one, other] = [randomUUID(), randomUUID()];
-    await hosted.withdraw(id, prompt.message_id, one);
+    await managed.withdraw(id, prompt.message_id, one);
     const gone = { code: "no_prompt", status: 404 };
-    await expect(hosted.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
-    await hosted.withdraw(id, prompt.message_id, one);
-    await close(hosted);
+    await expect(managed.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
+    await managed.withdraw(id, prompt.message_id, one);
+    await close(managed);
     const again = await open(hang);
     await again.withdraw(id, prompt.message_id, one);
     await expect(again.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
@@ -203,7 +206,7 @@ describe("a managed session", () => {
 
   it("continues the turn for a steered prompt if the agent had just finished", async () => {
     let release = () => {};
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       const outcome = await echo(stage, prompt, signal);
       if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
         await new Promise<void>((resolve) => {
@@ -212,35 +215,38 @@ describe("a managed session", () => {
       }
       return outcome;
     });
-    const id = await begin(hosted, "First");
-    await eventually(async () => expect(await shown(hosted, id)).toHaveLength(2));
-    await hosted.send(id, promptOf("Late"), "steer");
+    const id = await begin(managed, "First");
+    await eventually(async () => expect(await shown(managed, id)).toHaveLength(2));
+    await managed.send(id, promptOf("Late"), "steer");
     release();
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual([
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual([
       "prompt: First",
       "text: You said: First",
       "steer: Late",
       "text: You said: Late",
     ]);
-    expect(hosted.get(id)?.turns).toBe(1);
+    expect(managed.get(id)?.turns).toBe(1);
   });
 
   it("can be stopped: open calls are aborted, the turn is interrupted, and queued prompts wait for the user", async () => {
-    const hosted = await open(hang);
-    const id = await begin(hosted, "Go");
-    await hosted.send(id, promptOf("Later"), "queue");
-    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
-    await hosted.stop(id);
-    await hosted.stop(id);
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual([
+    const managed = await open(hang);
+    const id = await begin(managed, "Go");
+    await managed.send(id, promptOf("Later"), "queue");
+    await eventually(async () => expect(await shown(managed, id)).toContain("call: shell running"));
+    await managed.stop(id);
+    await managed.stop(id);
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual([
       "prompt: Go",
       "call: shell aborted",
       "interrupt: Stopped",
       "result: aborted",
     ]);
-    expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
+    expect(managed.get(id)).toMatchObject({
+      status: "interrupted",
+      control: { queued: [{ text: "Later" }] },
+    });
   });
 
   it.each([
@@ -250,7 +256,7 @@ describe("a managed session", () => {
     "holds queued prompts after a %s, and starts them before prompts sent later",
     async (_, status) => {
       let release = () => {};
-      const hosted = await open(async (stage, prompt, signal) => {
+      const managed = await open(async (stage, prompt, signal) => {
         const [part] = prompt.parts;
         if (part?.type !== "text" || part.text !== "Go") return await echo(stage, prompt, signal);
         await new Promise<void>((resolve) => {
@@ -259,20 +265,20 @@ describe("a managed session", () => {
         });
         return status;
       });
-      const id = await begin(hosted, "Go");
-      await hosted.send(id, promptOf("One"), "queue");
-      await hosted.send(id, promptOf("Two"), "queue");
-      if (status === "interrupted") await hosted.stop(id);
+      const id = await begin(managed, "Go");
+      await managed.send(id, promptOf("One"), "queue");
+      await managed.send(id, promptOf("Two"), "queue");
+      if (status === "interrupted") await managed.stop(id);
       else release();
-      await idle(hosted, id);
-      expect(hosted.get(id)).toMatchObject({
+      await idle(managed, id);
+      expect(managed.get(id)).toMatchObject({
         status,
         control: { queued: [{ text: "One" }, { text: "Two" }] },
       });
-      await hosted.send(id, promptOf("Three"), "steer");
-      await eventually(() => expect(hosted.get(id)?.turns).toBe(4));
-      await idle(hosted, id);
-      expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual([
+      await managed.send(id, promptOf("Three"), "steer");
+      await eventually(() => expect(managed.get(id)?.turns).toBe(4));
+      await idle(managed, id);
+      expect((await shown(managed, id)).filter((line) => line.startsWith("prompt"))).toEqual([
         "prompt: Go",
         "prompt: One",
         "prompt: Two",
@@ -282,31 +288,31 @@ describe("a managed session", () => {
   );
 
   it("starts a held prompt on request, once, and the following ones after that turn", async () => {
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       const play = part?.type === "text" && part.text === "Go" ? hang : echo;
       return await play(stage, prompt, signal);
     });
-    const id = await begin(hosted, "Go");
+    const id = await begin(managed, "Go");
     const one = promptOf("One");
-    await hosted.send(id, one, "queue");
-    await hosted.send(id, promptOf("Two"), "queue");
-    await hosted.beginHeld(id, one.message_id);
-    expect(await hosted.waiting(id, one.message_id)).toEqual(one);
-    await hosted.stop(id);
-    await idle(hosted, id);
-    await hosted.beginHeld(id, one.message_id);
-    await hosted.beginHeld(id, one.message_id);
-    await eventually(() => expect(hosted.get(id)?.turns).toBe(3));
-    await idle(hosted, id);
-    await hosted.beginHeld(id, one.message_id);
-    expect((await shown(hosted, id)).slice(-4)).toEqual([
+    await managed.send(id, one, "queue");
+    await managed.send(id, promptOf("Two"), "queue");
+    await managed.beginHeld(id, one.message_id);
+    expect(await managed.waiting(id, one.message_id)).toEqual(one);
+    await managed.stop(id);
+    await idle(managed, id);
+    await managed.beginHeld(id, one.message_id);
+    await managed.beginHeld(id, one.message_id);
+    await eventually(() => expect(managed.get(id)?.turns).toBe(3));
+    await idle(managed, id);
+    await managed.beginHeld(id, one.message_id);
+    expect((await shown(managed, id)).slice(-4)).toEqual([
       "prompt: One",
       "text: You said: One",
       "prompt: Two",
       "text: You said: Two",
     ]);
-    await expect(hosted.beginHeld(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+    await expect(managed.beginHeld(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
   });
 
   it.each([
@@ -318,21 +324,21 @@ describe("a managed session", () => {
       const [part] = prompt.parts;
       return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
     };
-    const hosted = await open(play, { can_steer: false, compact: () => released.then(() => "completed") });
-    const id = await begin(hosted, "Go");
-    await hosted.send(id, promptOf("One"), "queue");
-    await hosted.stop(id);
-    await idle(hosted, id);
-    await hosted.compact(id);
-    for (const text of meanwhile) await hosted.send(id, promptOf(text), "queue");
+    const managed = await open(play, { can_steer: false, compact: () => released.then(() => "completed") });
+    const id = await begin(managed, "Go");
+    await managed.send(id, promptOf("One"), "queue");
+    await managed.stop(id);
+    await idle(managed, id);
+    await managed.compact(id);
+    for (const text of meanwhile) await managed.send(id, promptOf(text), "queue");
     release();
-    await eventually(() => expect(hosted.get(id)?.turns).toBe(meanwhile.length === 0 ? 2 : 4));
-    await idle(hosted, id);
-    expect(hosted.get(id)?.status).toBe("completed");
-    expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual(
+    await eventually(() => expect(managed.get(id)?.turns).toBe(meanwhile.length === 0 ? 2 : 4));
+    await idle(managed, id);
+    expect(managed.get(id)?.status).toBe("completed");
+    expect((await shown(managed, id)).filter((line) => line.startsWith("prompt"))).toEqual(
       ["Go", ...(meanwhile.length === 0 ? [] : ["One", ...meanwhile])].map((text) => `prompt: ${text}`),
     );
-    expect(hosted.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
+    expect(managed.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
   });
 
   it("runs prompts steered into a compaction, then queued ones, and compacts again", async () => {
@@ -346,36 +352,36 @@ describe("a managed session", () => {
       await gates[compactions++]?.promise;
       return "completed";
     };
-    const hosted = await open(play, { compact });
-    const id = await begin(hosted, "Go");
-    await hosted.send(id, promptOf("One"), "queue");
-    await hosted.stop(id);
-    await idle(hosted, id);
-    await hosted.compact(id);
+    const managed = await open(play, { compact });
+    const id = await begin(managed, "Go");
+    await managed.send(id, promptOf("One"), "queue");
+    await managed.stop(id);
+    await idle(managed, id);
+    await managed.compact(id);
     await eventually(() => expect(compactions).toBe(1));
-    await hosted.send(id, promptOf("Two"), "steer");
+    await managed.send(id, promptOf("Two"), "steer");
     gates[0]?.resolve();
-    await eventually(async () => expect((await shown(hosted, id)).at(-1)).toBe("text: You said: One"));
-    await idle(hosted, id);
-    expect((await shown(hosted, id)).slice(-4)).toEqual([
+    await eventually(async () => expect((await shown(managed, id)).at(-1)).toBe("text: You said: One"));
+    await idle(managed, id);
+    expect((await shown(managed, id)).slice(-4)).toEqual([
       "steer: Two",
       "text: You said: Two",
       "prompt: One",
       "text: You said: One",
     ]);
-    await hosted.compact(id);
+    await managed.compact(id);
     await eventually(() => expect(compactions).toBe(2));
-    await hosted.send(id, promptOf("Three"), "steer");
+    await managed.send(id, promptOf("Three"), "steer");
     gates[1]?.resolve();
-    await idle(hosted, id);
-    expect((await shown(hosted, id)).at(-1)).toBe("text: You said: Three");
-    await hosted.compact(id);
+    await idle(managed, id);
+    expect((await shown(managed, id)).at(-1)).toBe("text: You said: Three");
+    await managed.compact(id);
     await eventually(() => expect(compactions).toBe(3));
   });
 
   it("is stopped only in the named turn, not in one that began later", async () => {
     let release = () => {};
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       if (part?.type === "text" && part.text === "Second") return await hang(stage, prompt, signal);
       await new Promise<void>((resolve) => {
@@ -384,29 +390,29 @@ describe("a managed session", () => {
       return "completed";
     });
     const running = async () => {
-      const turns = [...((await hosted.open(id))?.transcript.turns ?? [])];
+      const turns = [...((await managed.open(id))?.transcript.turns ?? [])];
       return turns.at(-1)?.id;
     };
-    const id = await begin(hosted, "First");
+    const id = await begin(managed, "First");
     const first = await running();
-    await hosted.send(id, promptOf("Second"), "queue");
+    await managed.send(id, promptOf("Second"), "queue");
     await eventually(() => {
       release();
-      expect(hosted.get(id)?.turns).toBe(2);
+      expect(managed.get(id)?.turns).toBe(2);
     });
-    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
-    await hosted.stop(id, first);
-    await hosted.stop(id, randomUUID());
-    expect(await shown(hosted, id)).toEqual(["prompt: First", "prompt: Second", "call: shell running"]);
-    await hosted.stop(id, await running());
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toContain("call: shell aborted");
+    await eventually(async () => expect(await shown(managed, id)).toContain("call: shell running"));
+    await managed.stop(id, first);
+    await managed.stop(id, randomUUID());
+    expect(await shown(managed, id)).toEqual(["prompt: First", "prompt: Second", "call: shell running"]);
+    await managed.stop(id, await running());
+    await idle(managed, id);
+    expect(await shown(managed, id)).toContain("call: shell aborted");
   });
 
   it("is stopped for that turn only: one that runs 30 s later continues, also if the first was steered at its end", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     let release = () => {};
-    const hosted = await open(async (stage, prompt, signal) => {
+    const managed = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       if (part?.type === "text" && part.text === "Late") return await hang(stage, prompt, signal);
       const released = new Promise<void>((resolve) => {
@@ -417,161 +423,161 @@ describe("a managed session", () => {
       await stage.say("Done");
       return "completed";
     });
-    const id = await begin(hosted, "First");
-    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: First"));
-    await hosted.send(id, promptOf("Late"), "steer");
+    const id = await begin(managed, "First");
+    await eventually(async () => expect(await shown(managed, id)).toContain("text: You said: First"));
+    await managed.send(id, promptOf("Late"), "steer");
     release();
-    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
-    await hosted.stop(id);
-    await idle(hosted, id);
-    await hosted.send(id, promptOf("Next"), "queue");
-    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: Next"));
+    await eventually(async () => expect(await shown(managed, id)).toContain("call: shell running"));
+    await managed.stop(id);
+    await idle(managed, id);
+    await managed.send(id, promptOf("Next"), "queue");
+    await eventually(async () => expect(await shown(managed, id)).toContain("text: You said: Next"));
     vi.advanceTimersByTime(60_000);
     release();
-    await idle(hosted, id);
-    expect((await shown(hosted, id)).at(-1)).toBe("text: Done");
+    await idle(managed, id);
+    expect((await shown(managed, id)).at(-1)).toBe("text: Done");
   });
 
   it("shows the error if its agent throws", async () => {
-    const hosted = await open(async () => {
+    const managed = await open(async () => {
       throw new Error("No such model.");
     });
-    const id = await begin(hosted, "Go");
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual(["prompt: Go", "error: No such model."]);
-    expect(hosted.get(id)?.status).toBe("failed");
+    const id = await begin(managed, "Go");
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual(["prompt: Go", "error: No such model."]);
+    expect(managed.get(id)?.status).toBe("failed");
   });
 });
 
 describe("a request to the user", () => {
   it("is answered once, by the first answer, whose digest must match what is run", async () => {
     const request_id = randomUUID();
-    const hosted = await open(async (stage, _prompt, signal) => {
+    const managed = await open(async (stage, _prompt, signal) => {
       stage.call("c", "shell");
       const answer = await stage.host.ask(approval(request_id, "c"), signal);
       stage.result("c", answer?.option_ids.join() ?? "nothing");
       return "completed";
     });
-    const id = await begin(hosted, "Go");
+    const id = await begin(managed, "Go");
     await eventually(() =>
-      expect(hosted.get(id)?.requests).toMatchObject([{ request_id, title: "Run ls?" }]),
+      expect(managed.get(id)?.requests).toMatchObject([{ request_id, title: "Run ls?" }]),
     );
-    expect(hosted.get(id)?.control?.state).toBe("waiting");
-    await expect(hosted.answer(id, request_id, { ...yes, digest: "00" })).rejects.toMatchObject({
+    expect(managed.get(id)?.control?.state).toBe("waiting");
+    await expect(managed.answer(id, request_id, { ...yes, digest: "00" })).rejects.toMatchObject({
       code: "digest",
     });
-    await expect(hosted.answer(id, request_id, { answer: yes.answer })).rejects.toMatchObject({
+    await expect(managed.answer(id, request_id, { answer: yes.answer })).rejects.toMatchObject({
       code: "digest",
     });
     await expect(
-      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["maybe"] } }),
+      managed.answer(id, request_id, { ...yes, answer: { option_ids: ["maybe"] } }),
     ).rejects.toMatchObject({ status: 400 });
     await expect(
-      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["yes", "no"] } }),
+      managed.answer(id, request_id, { ...yes, answer: { option_ids: ["yes", "no"] } }),
     ).rejects.toMatchObject({ status: 400 });
     const replies = await Promise.all([
-      hosted.answer(id, request_id, yes),
-      hosted.answer(id, request_id, no),
+      managed.answer(id, request_id, yes),
+      managed.answer(id, request_id, no),
     ]);
     const first = { outcome: "answered", answer: { option_ids: ["yes"] } };
     expect(replies).toEqual([first, first]);
-    await idle(hosted, id);
-    expect(await hosted.answer(id, request_id, no)).toEqual(first);
-    expect(await shown(hosted, id)).toEqual([
+    await idle(managed, id);
+    expect(await managed.answer(id, request_id, no)).toEqual(first);
+    expect(await shown(managed, id)).toEqual([
       "prompt: Go",
       "call: shell completed",
       "approval: answered yes",
       "result: success yes",
     ]);
-    expect(hosted.get(id)?.requests).toBeUndefined();
-    await expect(hosted.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
+    expect(managed.get(id)?.requests).toBeUndefined();
+    await expect(managed.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
   });
 
   it("is in the list only once its part is in the transcript", async () => {
     const request_id = randomUUID();
-    const hosted = await open(async (stage, _prompt, signal) => {
+    const managed = await open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
       return "completed";
     });
-    const id = await begin(hosted, "Go");
-    const session = await hosted.open(id);
+    const id = await begin(managed, "Go");
+    const session = await managed.open(id);
     const seen: boolean[] = [];
     const look = () => {
-      if (hosted.get(id)?.requests?.some((asked) => asked.request_id === request_id) !== true) return;
+      if (managed.get(id)?.requests?.some((asked) => asked.request_id === request_id) !== true) return;
       seen.push([...(session?.transcript.parts ?? [])].some((part) => part?.id === request_id));
     };
-    const end = hosted.subscribe(look);
+    const end = managed.subscribe(look);
     await eventually(() => expect(seen).not.toEqual([]));
     end();
     expect(seen).not.toContain(false);
-    await hosted.answer(id, request_id, yes);
-    await idle(hosted, id);
+    await managed.answer(id, request_id, yes);
+    await idle(managed, id);
   });
 
   it("expires visibly", async () => {
-    const hosted = await open(async (stage, _prompt, signal) => {
+    const managed = await open(async (stage, _prompt, signal) => {
       const answer = await stage.host.ask({ ...approval(randomUUID()), expires_at: Date.now() + 20 }, signal);
       await stage.say(String(answer));
       return "completed";
     });
-    const id = await begin(hosted, "Go");
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
+    const id = await begin(managed, "Go");
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
   });
 
   describe("that expired while the machine was asleep", () => {
     const request_id = randomUUID();
-    async function asleep(): Promise<{ hosted: ManagedSessions; id: string }> {
-      let slept = 0;
+    async function asleep(): Promise<{ managed: ManagedSessions; id: string }> {
+      let elapsed_ms = 0;
       const play: Play = async (stage, _prompt, signal) => {
         const expires_at = Date.now() + 60_000;
         await stage.say(String(await stage.host.ask({ ...approval(request_id), expires_at }, signal)));
         return "completed";
       };
-      const hosted = await openManaged({ folder, agents: played(play), now: () => Date.now() + slept });
-      running.add(hosted);
-      const id = await begin(hosted, "Go");
-      await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
-      slept = 8 * 3_600_000;
-      return { hosted, id };
+      const managed = await openManaged({ folder, agents: played(play), now: () => Date.now() + elapsed_ms });
+      running.add(managed);
+      const id = await begin(managed, "Go");
+      await eventually(() => expect(managed.get(id)?.requests).toHaveLength(1));
+      elapsed_ms = 8 * 3_600_000;
+      return { managed, id };
     }
     const expired = ["prompt: Go", "approval: expired", "text: undefined"];
 
     it("can no longer be allowed", async () => {
-      const { hosted, id } = await asleep();
-      expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "expired" });
-      await idle(hosted, id);
-      expect(await shown(hosted, id)).toEqual(expired);
+      const { managed, id } = await asleep();
+      expect(await managed.answer(id, request_id, yes)).toEqual({ outcome: "expired" });
+      await idle(managed, id);
+      expect(await shown(managed, id)).toEqual(expired);
     });
 
     it("is closed within half a minute after waking up", async () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
-      const { hosted, id } = await asleep();
+      const { managed, id } = await asleep();
       vi.advanceTimersByTime(30_000);
-      await eventually(async () => expect(await shown(hosted, id)).toEqual(expired));
+      await eventually(async () => expect(await shown(managed, id)).toEqual(expired));
     });
   });
 
   it("is withdrawn by a stop", async () => {
     const request_id = randomUUID();
-    const hosted = await open(async (stage, _prompt, signal) => {
+    const managed = await open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
       stage.interrupt();
       return "interrupted";
     });
-    const id = await begin(hosted, "Go");
-    await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
-    await hosted.stop(id);
-    await idle(hosted, id);
-    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: cancelled", "interrupt: Stopped"]);
-    expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "cancelled" });
+    const id = await begin(managed, "Go");
+    await eventually(() => expect(managed.get(id)?.requests).toHaveLength(1));
+    await managed.stop(id);
+    await idle(managed, id);
+    expect(await shown(managed, id)).toEqual(["prompt: Go", "approval: cancelled", "interrupt: Stopped"]);
+    expect(await managed.answer(id, request_id, yes)).toEqual({ outcome: "cancelled" });
   });
 });
 
 it("shows the event that each part was made from, not others that refer to it", async () => {
   const message_id = randomUUID();
   const [text_id, call_id, note_id, request_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-  const hosted = await open(async ({ host, say, result }) => {
+  const managed = await open(async ({ host, say, result }) => {
     const common = { session_id: host.session_id, at: host.now() };
     host.emit({ ...common, type: "message.start", message_id });
     host.emit({ ...common, type: "message.part_start", part_id: text_id, kind: "text" });
@@ -589,12 +595,12 @@ it("shows the event that each part was made from, not others that refer to it", 
     host.emit({ ...common, type: "message.retract", message_id, part_id: text_id, reason: "Wrong" });
     return "completed";
   });
-  const id = await begin(hosted, "Go");
-  await idle(hosted, id);
-  const parts = [...((await hosted.open(id))?.transcript.parts ?? [])].filter((part) => part !== undefined);
+  const id = await begin(managed, "Go");
+  await idle(managed, id);
+  const parts = [...((await managed.open(id))?.transcript.parts ?? [])].filter((part) => part !== undefined);
   const told = await Promise.all(
     parts.map(async (part) => {
-      const event = JSON.parse((await hosted.raw(id, part.id))?.text ?? "{}");
+      const event = JSON.parse((await managed.raw(id, part.id))?.text ?? "{}");
       return `${part.type} of ${event.role ?? event.type}${event.id === message_id ? " one" : ""}`;
     }),
   );

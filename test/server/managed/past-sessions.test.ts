@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { errorReply, newSessionReply, pastSessionsReply, sessionReply } from "../../../src/protocol.ts";
 import { type Route, says, serves, writeScript } from "../../agent/acp/script.ts";
-import { said } from "../../browser/hosted-session.ts";
+import { said } from "../../browser/managed-session.ts";
 import { eventually } from "../../eventually.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
 
@@ -67,7 +67,7 @@ const common = () => [hello(all), sessions(), load, resume, prompt];
 async function start(agents: Record<string, readonly Route[]>): Promise<void> {
   const configured = Object.entries(agents).map(([id, routes]) => {
     const args = writeScript(folder, id, serves(routes));
-    return [id, { title: "Theirs", command: process.execPath, args }];
+    return [id, { title: "Elsewhere", command: process.execPath, args }];
   });
   mkdirSync(join(folder, "data"), { recursive: true });
   writeFileSync(join(folder, "data/config.json"), JSON.stringify({ agents: Object.fromEntries(configured) }));
@@ -101,24 +101,24 @@ const refused = (code: string, message: RegExp) => ({
 });
 
 it("lists past sessions, and shows a session's history before its next prompt", async () => {
-  await start({ theirs: common() });
-  expect(await listed("theirs")).toEqual({
+  await start({ elsewhere: common() });
+  expect(await listed("elsewhere")).toEqual({
     opens: "with_history",
     sessions: [{ id: OWN, cwd: project, title: "Tides", updated_at: Date.UTC(2026, 10, 25, 22) }],
   });
-  const id = await opened("theirs");
+  const id = await opened("elsewhere");
   const history = [
     "prompt When is high water?",
     "text At noon.",
     "prompt And low water?",
     "text At six.",
-    `marker note Theirs 1.0 sent the history above, of its session ${OWN}`,
+    `marker note Elsewhere 1.0 sent the history above, of its session ${OWN}`,
   ];
   const { session } = await page(id);
   expect(session).toMatchObject({
     title: "Tides",
     cwd: project,
-    agent_name: "Theirs",
+    agent_name: "Elsewhere",
     turns: 2,
     status: "completed",
     control: { state: "idle" },
@@ -138,13 +138,13 @@ it("lists past sessions, and shows a session's history before its next prompt", 
 });
 
 it("opens a session once, also after a restart", async () => {
-  await start({ theirs: common() });
-  const [one, other] = await Promise.all([opened("theirs"), opened("theirs")]);
+  await start({ elsewhere: common() });
+  const [one, other] = await Promise.all([opened("elsewhere"), opened("elsewhere")]);
   expect(other).toBe(one);
   await daemon.kill("SIGTERM");
-  await start({ theirs: common() });
-  expect((await listed("theirs")).sessions).toMatchObject([{ id: OWN, opened_as: one }]);
-  expect(await opened("theirs")).toBe(one);
+  await start({ elsewhere: common() });
+  expect((await listed("elsewhere")).sessions).toMatchObject([{ id: OWN, opened_as: one }]);
+  expect(await opened("elsewhere")).toBe(one);
 });
 
 it("says what an agent cannot do, and what to do about it", async () => {
@@ -153,7 +153,7 @@ it("says what an agent cannot do, and what to do about it", async () => {
     lists: [hello({ sessionCapabilities: { list: {} } }), sessions()],
     broken: [],
   });
-  expect(await list("silent")).toMatchObject(refused("no_list", /Theirs does not list its past sessions/));
+  expect(await list("silent")).toMatchObject(refused("no_list", /Elsewhere does not list its past sessions/));
   expect(await listed("lists")).toMatchObject({ opens: "no" });
   expect(await open("lists")).toMatchObject({
     status: 409,
@@ -168,14 +168,14 @@ it("says what an agent cannot do, and what to do about it", async () => {
 });
 
 it("never opens a session that another process has open", async () => {
-  await start({ theirs: common() });
+  await start({ elsewhere: common() });
   holder = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
   const registry = join(folder, ".claude/sessions");
   mkdirSync(registry, { recursive: true });
   const entry = { pid: holder.pid, sessionId: OWN, status: "idle" };
   writeFileSync(join(registry, `${holder.pid}.json`), JSON.stringify(entry));
-  expect((await listed("theirs")).sessions).toMatchObject([{ id: OWN, is_open: true }]);
-  expect(await open("theirs")).toMatchObject({
+  expect((await listed("elsewhere")).sessions).toMatchObject([{ id: OWN, is_open: true }]);
+  expect(await open("elsewhere")).toMatchObject({
     status: 409,
     body: {
       error: { code: "open_elsewhere", remedy: expect.stringContaining("Close it there") },
@@ -184,18 +184,18 @@ it("never opens a session that another process has open", async () => {
   const gone = new Promise((resolve) => holder?.once("exit", resolve));
   holder.kill();
   await gone;
-  await opened("theirs");
+  await opened("elsewhere");
 });
 
 it("never opens a session that another session here has open", async () => {
   const begins: Route = { method: "session/new", says: [says.session] };
-  await start({ theirs: [...common(), begins], same: common() });
+  await start({ elsewhere: [...common(), begins], same: common() });
   const session_id = randomUUID();
   const first = { message_id: randomUUID(), text: "Go" };
-  await daemon.post("/api/sessions", { session_id, agent: "theirs", cwd: project, prompt: first });
+  await daemon.post("/api/sessions", { session_id, agent: "elsewhere", cwd: project, prompt: first });
   await eventually(async () => expect((await page(session_id)).session.status).toBe("completed"));
   // The same agent's session is the one that is here. Another agent's of the same id may be the same.
-  expect(await opened("theirs")).toBe(session_id);
+  expect(await opened("elsewhere")).toBe(session_id);
   expect((await listed("same")).sessions).toMatchObject([{ id: OWN, is_open: true }]);
   expect(await open("same")).toMatchObject({ status: 409, body: { error: { code: "open_elsewhere" } } });
 });
@@ -215,8 +215,8 @@ it("links to the session that is read from the agent's files", async () => {
     join(files, `${id}.jsonl`),
     `${JSON.stringify({ ...line, message: { role: "user", content: "Hello" } })}\n`,
   );
-  await start({ theirs: [hello(all), sessions([{ sessionId: id, cwd: project }])] });
+  await start({ elsewhere: [hello(all), sessions([{ sessionId: id, cwd: project }])] });
   await eventually(async () =>
-    expect((await listed("theirs")).sessions[1]).toMatchObject({ id, read_as: id }),
+    expect((await listed("elsewhere")).sessions[1]).toMatchObject({ id, read_as: id }),
   );
 });

@@ -77,7 +77,7 @@ export interface PlayedOptions {
 /** A configuration with one agent, `player`, that runs this play. */
 export function played(play: Play, options: PlayedOptions = {}): Agents {
   const { resume, compact } = options;
-  const unasked: Prompt = { message_id: randomUUID(), parts: [] };
+  const empty_prompt: Prompt = { message_id: randomUUID(), parts: [] };
   const kind: AgentKind = {
     entry: {
       id: "player",
@@ -97,8 +97,8 @@ export function played(play: Play, options: PlayedOptions = {}): Agents {
       const stage = createStage(host);
       return {
         run: (prompt, signal) => play(stage, prompt, signal),
-        ...(resume && { resume: (signal) => resume(stage, unasked, signal) }),
-        ...(compact && { compact: (signal) => compact(stage, unasked, signal) }),
+        ...(resume && { resume: (signal) => resume(stage, empty_prompt, signal) }),
+        ...(compact && { compact: (signal) => compact(stage, empty_prompt, signal) }),
         setModel() {},
         async close() {},
       };

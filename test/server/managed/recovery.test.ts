@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "recovery-"));
 });
 afterEach(async () => {
-  for (const hosted of running) await hosted.close();
+  for (const managed of running) await managed.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -28,28 +28,28 @@ async function restart(
   options: PlayedOptions = {},
   now: () => number = Date.now,
 ): Promise<ManagedSessions> {
-  for (const hosted of running) await hosted.close();
+  for (const managed of running) await managed.close();
   running.clear();
-  const hosted = await openManaged({ folder, agents: played(play, options), now });
-  expect(hosted.status().notices).toEqual([]);
-  running.add(hosted);
-  return hosted;
+  const managed = await openManaged({ folder, agents: played(play, options), now });
+  expect(managed.status().notices).toEqual([]);
+  running.add(managed);
+  return managed;
 }
 
-async function begin(hosted: ManagedSessions): Promise<string> {
+async function begin(managed: ManagedSessions): Promise<string> {
   const id = randomUUID();
-  await hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await managed.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
   return id;
 }
 
-async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
-  const session = await hosted.open(id);
+async function shown(managed: ManagedSessions, id: string): Promise<string[]> {
+  const session = await managed.open(id);
   return session ? words(session.transcript) : [];
 }
-const sees = (hosted: ManagedSessions, id: string, line: string) =>
-  eventually(async () => expect(await shown(hosted, id)).toContain(line));
-const idle = (hosted: ManagedSessions, id: string) =>
-  eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+const sees = (managed: ManagedSessions, id: string, line: string) =>
+  eventually(async () => expect(await shown(managed, id)).toContain(line));
+const idle = (managed: ManagedSessions, id: string) =>
+  eventually(() => expect(managed.get(id)?.control?.state).toBe("idle"));
 
 const question = (request_id: string, more: Partial<Request> = {}): Request => ({
   request_id,
@@ -147,15 +147,15 @@ describe("a daemon that ended while its sessions were working", () => {
     const last = first.get(id)?.last_activity_at ?? Number.NaN;
     const nextDay = () => Date.now() + 24 * 3_600_000;
     for (let time = 0; time < 2; time += 1) {
-      const hosted = await restart(done, {}, nextDay);
-      const { turns, parts } = (await hosted.open(id))?.transcript ?? {};
+      const managed = await restart(done, {}, nextDay);
+      const { turns, parts } = (await managed.open(id))?.transcript ?? {};
       expect(turns?.at(0)).toMatchObject({ status: "failed", ended_at: last });
       const ends = Array.from(parts ?? [], (part) => {
         if (part?.type === "tool_call" && part.state.status === "aborted") return part.state.time.end;
         return part?.type === "marker" ? part.at : undefined;
       });
       expect(ends.filter((end) => end !== undefined)).toEqual([last, last]);
-      expect(hosted.get(id)?.last_activity_at).toBe(last);
+      expect(managed.get(id)?.last_activity_at).toBe(last);
     }
   });
 
@@ -177,10 +177,10 @@ describe("a daemon that ended while its sessions were working", () => {
     await sees(first, child, "text: So far.");
     const last = first.get(child)?.last_activity_at ?? Number.NaN;
     expect(last).toBeGreaterThan(first.get(id)?.last_activity_at ?? Number.NaN);
-    const hosted = await restart(done);
+    const managed = await restart(done);
     for (const session_id of [id, child])
-      expect((await hosted.open(session_id))?.transcript.turns.at(0)).toMatchObject({ ended_at: last });
-    expect(Array.from((await hosted.open(id))?.transcript.parts ?? [])).toContainEqual(
+      expect((await managed.open(session_id))?.transcript.turns.at(0)).toMatchObject({ ended_at: last });
+    expect(Array.from((await managed.open(id))?.transcript.parts ?? [])).toContainEqual(
       expect.objectContaining({
         tool_call_id: "task",
         state: expect.objectContaining({ status: "aborted", time: expect.objectContaining({ end: last }) }),
@@ -251,7 +251,7 @@ describe("a daemon that ended while its sessions were working", () => {
     ]);
     const other = await begin(second);
     await sees(second, other, "question: open");
-    for (const hosted of running) await hosted.close();
+    for (const managed of running) await managed.close();
     running.clear();
     await eventually(async () => {
       const third = await restart(done, { resume: never });

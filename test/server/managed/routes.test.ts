@@ -8,27 +8,27 @@ import type { ManagedSessions } from "../../../src/server/managed/managed-sessio
 import { mergeSessions } from "../../../src/server/sessions/merge-sessions.ts";
 import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
-import { type Doors, openDoors } from "../doors.ts";
 import { createMemorySessions, type MemorySessions } from "../memory-sessions.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
 import { openManaged } from "./open-managed.ts";
 import { type Play, played, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions;
+let managed: ManagedSessions;
 let found: MemorySessions;
-let doors: Doors;
+let httpServer: TestServer;
 
 async function open(play: Play): Promise<void> {
-  hosted = await openManaged({ folder, agents: played(play) });
+  managed = await openManaged({ folder, agents: played(play) });
   found = createMemorySessions();
-  doors = await openDoors({ sessions: mergeSessions([hosted, found]), hosted });
+  httpServer = await startTestServer({ sessions: mergeSessions([managed, found]), managed });
 }
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hosted-routes-"));
+  folder = mkdtempSync(join(tmpdir(), "managed-routes-"));
 });
 afterEach(async () => {
-  await doors.close();
-  await hosted.close();
+  await httpServer.close();
+  await managed.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -38,10 +38,10 @@ const echo: Play = async (stage, prompt) => {
 };
 
 async function post(path: string, body: unknown) {
-  const reply = await fetch(`${doors.origin}${path}`, {
+  const reply = await fetch(`${httpServer.origin}${path}`, {
     method: "POST",
     headers: {
-      cookie: doors.cookie,
+      cookie: httpServer.cookie,
       [CLIENT_HEADER]: "1",
       "sec-fetch-site": "same-origin",
       "content-type": "application/json",
@@ -51,8 +51,8 @@ async function post(path: string, body: unknown) {
   return { status: reply.status, body: await reply.json() };
 }
 async function get(path: string) {
-  const headers = { cookie: doors.cookie, [CLIENT_HEADER]: "1" };
-  return await (await fetch(`${doors.origin}${path}`, { headers })).json();
+  const headers = { cookie: httpServer.cookie, [CLIENT_HEADER]: "1" };
+  return await (await fetch(`${httpServer.origin}${path}`, { headers })).json();
 }
 
 const image = (bytes: number) => `data:image/png;base64,${Buffer.alloc(bytes, 7).toString("base64")}`;
@@ -101,14 +101,14 @@ describe("the routes of managed sessions", () => {
     const body = newSession({ prompt: newPrompt("Look", { images }) });
     expect((await post("/api/sessions", body)).status).toBe(201);
     await eventually(async () => {
-      const session = await hosted.open(body.session_id);
+      const session = await managed.open(body.session_id);
       expect(session && words(session.transcript)[1]).toBe("text: Parts: 4");
     });
     const { page } = await get(`/api/sessions/${body.session_id}`);
     const { id, parts } = page.parts[0].part;
     expect(parts[3].url).toBe(`attachment:${id}:2`);
-    const reply = await fetch(`${doors.origin}/api/sessions/${body.session_id}/attachments/${id}/2`, {
-      headers: { cookie: doors.cookie, [CLIENT_HEADER]: "1" },
+    const reply = await fetch(`${httpServer.origin}/api/sessions/${body.session_id}/attachments/${id}/2`, {
+      headers: { cookie: httpServer.cookie, [CLIENT_HEADER]: "1" },
     });
     expect(reply.headers.get("content-type")).toBe("image/png");
     expect((await reply.arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
@@ -170,13 +170,13 @@ describe("the routes of managed sessions", () => {
     expect(reply.status).toBe(status);
     expect(reply.body.error.message).toContain(field);
     // `recent` is updated at once, while the list publishes changes with a delay.
-    expect(hosted.recent()).toEqual([]);
+    expect(managed.recent()).toEqual([]);
   });
 
   it("reject what the session does not support, with a message", async () => {
     await open(echo);
     const { session_id } = (await post("/api/sessions", newSession())).body;
-    await eventually(() => expect(hosted.get(session_id)?.control?.state).toBe("idle"));
+    await eventually(() => expect(managed.get(session_id)?.control?.state).toBe("idle"));
     const at = `/api/sessions/${session_id}`;
     expect(await post(`/api/sessions/${randomUUID()}/stop`, {})).toMatchObject({ status: 404 });
     expect(await post(`${at}/stop`, {})).toEqual({ status: 200, body: {} });
@@ -205,6 +205,6 @@ describe("the routes of managed sessions", () => {
     for (let sent = 0; sent < 2; sent++) {
       expect((await post(`/api/sessions/${session_id}/model`, { model: "two" })).status).toBe(200);
     }
-    await eventually(() => expect(hosted.recent()[0]?.model).toBe("two"));
+    await eventually(() => expect(managed.recent()[0]?.model).toBe("two"));
   });
 });

@@ -14,19 +14,19 @@ import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
-let hosted: ManagedSessions | undefined;
+let managed: ManagedSessions | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "runs-"));
 });
 afterEach(async () => {
-  await hosted?.close();
-  hosted = undefined;
+  await managed?.close();
+  managed = undefined;
   rmSync(folder, { recursive: true });
 });
 
 async function open(play: Play, data = folder): Promise<ManagedSessions> {
-  hosted = await openManaged({ folder: data, agents: played(play) });
-  return hosted;
+  managed = await openManaged({ folder: data, agents: played(play) });
+  return managed;
 }
 async function begin(at: ManagedSessions, text = "Go"): Promise<string> {
   const id = randomUUID();
@@ -120,8 +120,8 @@ describe("runs", () => {
     const id = await begin(at);
     await eventually(() => expect(at.list().map(({ run }) => run?.depth ?? 0)).toContain(3));
     await eventually(async () => {
-      const deepest = at.list().find(({ run }) => run?.depth === 3);
-      expect(await shown(at, deepest?.id ?? "")).toContain("call: task running");
+      const innermost = at.list().find(({ run }) => run?.depth === 3);
+      expect(await shown(at, innermost?.id ?? "")).toContain("call: task running");
     });
     await at.stop(id);
     await eventually(() =>
@@ -198,8 +198,8 @@ describe.skipIf(!mountable)("a full disk (skipped where no small file system can
       await at.close();
       expect(await shown(await open(async () => "completed", data), id)).toEqual(whole);
     } finally {
-      await hosted?.close();
-      hosted = undefined;
+      await managed?.close();
+      managed = undefined;
       spawnSync("umount", [data]);
     }
   });

@@ -215,17 +215,17 @@ it("distinguishes a thought from a text with the same id in a message snapshot",
     type: "MESSAGES_SNAPSHOT",
     messages: messages.map((message) => ({ id: "m1", ...message })),
   });
-  const heard = (...events: object[]) =>
+  const textOf = (...events: object[]) =>
     shownOf(...events).filter((part) => part.startsWith("text") || part.startsWith("thinking"));
   const answer = { role: "assistant", content: "Yes." };
-  expect(heard(thought("I think so."), said("Yes."), list(answer))).toEqual([
+  expect(textOf(thought("I think so."), said("Yes."), list(answer))).toEqual([
     "thinking I think so.",
     "text Yes.",
   ]);
   expect(
-    heard(thought("I think"), said("Ye"), list({ role: "reasoning", content: "I know." }, answer)),
+    textOf(thought("I think"), said("Ye"), list({ role: "reasoning", content: "I know." }, answer)),
   ).toEqual(["thinking I know.", "text Yes."]);
-  expect(heard(thought("I think so."), list(answer))).toEqual(["thinking I think so.", "text Yes."]);
+  expect(textOf(thought("I think so."), list(answer))).toEqual(["thinking I think so.", "text Yes."]);
 });
 
 it("attributes a signature to the thought if a text has the same id", () => {

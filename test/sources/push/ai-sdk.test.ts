@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { canMeasure, heldBy } from "../../held-by.ts";
+import { canMeasure, retainedHeap } from "../../retained-heap.ts";
 import { fold, partsOf, readStream, sse, summary } from "./read.ts";
 
 const turn = [
@@ -166,7 +166,7 @@ it("fails the turn at an error, and reports a truncated stream", () => {
 
 it.runIf(canMeasure)("stores a repeated output once, not each of its states", () => {
   const held = (count: number) =>
-    heldBy(() => {
+    retainedHeap(() => {
       const outputs = Array.from({ length: count }, (_, n) => ({
         type: "tool-output-available",
         toolCallId: "c",

@@ -49,13 +49,13 @@ describe("a turn", () => {
     const other = thinking("A needle in a second thought.\n\nMore of the other.");
     const withdrawn = { ...text("A needle that was withdrawn."), retracted: "filtered" };
     const parts = [long, thought, other, withdrawn];
-    const look = (target: TranscriptPart, sought: string) => (
+    const look = (target: TranscriptPart, query: string) => (
       <TurnTranscript
         turn={turnOf(parts)}
         partAt={(index) => parts[index]}
         host={hostOf({ thinking: "closed" })}
         targetPartId={target.id}
-        search={sought}
+        search={query}
       />
     );
     const { rerender } = render(look(other, ""));
@@ -96,7 +96,7 @@ describe("a turn", () => {
   });
 
   it("shows the other parts if one fails to render, with the reason, and retries it when it changes", () => {
-    const heard = vi.mocked(console.error).mockImplementation(() => {});
+    const logged = vi.mocked(console.error).mockImplementation(() => {});
     const host = hostOf();
     const read = call("Read", { file_path: "src/a.ts" });
     const broken = { ...read, state: undefined } as unknown as TranscriptPart;
@@ -107,8 +107,8 @@ describe("a turn", () => {
     expect(rows()[0]).toContain("API types.");
     expect(rows()[1]).toMatch(/\[FAILED\] This part cannot be shown: .+ Its record is under Raw\./);
     expect(rows()[2]).toContain("Done.");
-    expect(heard).toHaveBeenCalled();
-    heard.mockClear();
+    expect(logged).toHaveBeenCalled();
+    logged.mockClear();
     rerender(turn([text("API types."), read, text("Done.")]));
     expect(rows()[1]).toContain("src/a.ts");
   });

@@ -7,7 +7,7 @@ import { createMarkdownStream } from "../../../src/web/markdown/blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "../../../src/web/markdown/document.ts";
 import { GITHUB } from "../../../src/web/markdown/syntax.ts";
 import { hasTasks, inspect, isLoose } from "../../../src/web/markdown/tree.ts";
-import { canMeasure, heldBy } from "../../held-by.ts";
+import { canMeasure, retainedHeap } from "../../retained-heap.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
 // Tests the parsed blocks without a page. `markdown.test.tsx` compares their rendering with react-markdown's.
@@ -201,7 +201,7 @@ describe("a text that grows", () => {
 
   it.runIf(canMeasure)("is retained once, not once per state", () => {
     const held = (read: (stream: ReturnType<typeof createMarkdownStream>) => void): number =>
-      heldBy(() => {
+      retainedHeap(() => {
         const stream = createMarkdownStream();
         read(stream);
         return stream;

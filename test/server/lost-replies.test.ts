@@ -10,11 +10,11 @@ import type { ManagedSessions } from "../../src/server/managed/managed-sessions.
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
-import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 import { answer, prompt, write } from "./frame-source.ts";
 import { openManaged } from "./managed/open-managed.ts";
 import { played, words } from "./managed/play.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
 
 const LOST = times(30, 1_000);
 const STARTS = times(2, 100);
@@ -37,17 +37,17 @@ interface Reply {
 describe("an action over a network that loses replies", {
   timeout: LONG ? 900_000 : 120_000,
 }, () => {
-  let hosted: ManagedSessions;
-  let doors: Doors;
+  let managed: ManagedSessions;
+  let httpServer: TestServer;
   let proxy: FaultProxy;
   let lost = 0;
 
   async function stage(play: Parameters<typeof played>[0]): Promise<void> {
-    hosted = await openManaged({ folder, agents: played(play) });
-    closing.push(() => hosted.close());
-    doors = await openDoors({ sessions: hosted, hosted });
-    closing.push(doors.close);
-    proxy = await createFaultProxy(() => doors.port);
+    managed = await openManaged({ folder, agents: played(play) });
+    closing.push(() => managed.close());
+    httpServer = await startTestServer({ sessions: managed, managed });
+    closing.push(httpServer.close);
+    proxy = await createFaultProxy(() => httpServer.port);
     closing.push(proxy.close);
     lost = 0;
   }
@@ -63,8 +63,8 @@ describe("an action over a network that loses replies", {
           path,
           agent: false,
           headers: {
-            host: `127.0.0.1:${doors.port}`,
-            authorization: `Bearer ${doors.access.api_token}`,
+            host: `127.0.0.1:${httpServer.port}`,
+            authorization: `Bearer ${httpServer.access.api_token}`,
             "content-type": "application/json",
             "content-length": Buffer.byteLength(text),
           },
@@ -120,9 +120,9 @@ describe("an action over a network that loses replies", {
       expect((await persist(`/api/sessions/${session_id}/prompts`, body, random)).status).toBe(200);
     }
     await eventually(() => {
-      expect(hosted.get(session_id)?.control).toMatchObject({ state: "idle", queued: [] });
+      expect(managed.get(session_id)?.control).toMatchObject({ state: "idle", queued: [] });
     }, 120_000);
-    const session = await hosted.open(session_id);
+    const session = await managed.open(session_id);
     const said = session ? words(session.transcript) : [];
     const each = Array.from({ length: sent + 1 }, (_, n) => `${n}`);
     expect(said.filter((line) => line.startsWith("prompt"))).toEqual(each.map((n) => `prompt: ${n}`));
@@ -155,7 +155,7 @@ describe("an action over a network that loses replies", {
     await persist("/api/sessions", start, random);
     const decided: string[] = [];
     for (const request_id of request_ids) {
-      await eventually(() => expect(hosted.get(session_id)?.requests?.[0]?.request_id).toBe(request_id));
+      await eventually(() => expect(managed.get(session_id)?.requests?.[0]?.request_id).toBe(request_id));
       const path = `/api/sessions/${session_id}/requests/${request_id}`;
       const operators = random() < 0.5 ? ["a", "b"] : ["b", "a"];
       const replies = await Promise.all(
@@ -166,7 +166,7 @@ describe("an action over a network that loses replies", {
       expect(new Set(told).size).toBe(1);
       decided.push(told[0] ?? "");
     }
-    await eventually(() => expect(hosted.get(session_id)?.control?.state).toBe("idle"));
+    await eventually(() => expect(managed.get(session_id)?.control?.state).toBe("idle"));
     expect(acted).toEqual(decided);
     console.info(`${lost} replies lost, ${decided.length} decisions`);
   });

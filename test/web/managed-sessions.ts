@@ -7,11 +7,11 @@ export const at = 1_700_000_000_000;
 export const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
 
 /** Managed sessions whose rows the test sets and changes. */
-export interface HostedSessions extends MemorySessions {
+export interface ManagedTestSessions extends MemorySessions {
   say(id: string, facts: Partial<SessionSummary>): void;
 }
 
-export function createHostedSessions(): HostedSessions {
+export function createManagedTestSessions(): ManagedTestSessions {
   const sessions = createMemorySessions();
   const facts = new Map<string, Partial<SessionSummary>>();
   const { get, list, subscribe, push } = sessions;

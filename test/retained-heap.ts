@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 export const canMeasure = process.env.VERBATIM_MUTATION_FILES === undefined;
 
 /** Heap bytes retained by the created value. */
-export function heldBy(make: () => unknown): number {
+export function retainedHeap(make: () => unknown): number {
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   if (typeof collect !== "function") throw new Error("No collector to call.");

@@ -21,7 +21,7 @@ const LARGEST_RECORDING = 60_000;
 const cuts = fc.array(fc.nat(60_000), { maxLength: 6 });
 
 /** Frames, their codec, streams of model providers and pushed streams. */
-export const wireTargets: TargetList = (watch, { streams }) => [
+export const providerStreamTargets: TargetList = (watch, { streams }) => [
   target(
     watch,
     "frames",

@@ -11,7 +11,7 @@ import { addManagedRoutes } from "../../src/server/managed/routes.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 
 /** The daemon's HTTP server and socket on a separate port. */
-export interface Doors {
+export interface TestServer {
   port: number;
   origin: string;
   access: Access;
@@ -22,9 +22,9 @@ export interface Doors {
   close(): Promise<void>;
 }
 
-export interface DoorsOptions {
+export interface TestServerOptions {
   sessions: Sessions;
-  hosted?: ManagedSessions;
+  managed?: ManagedSessions;
   addLiveText?: NonNullable<LiveOptions["addLiveText"]>;
   access?: Access;
   frontend?: Frontend;
@@ -35,7 +35,7 @@ export interface DoorsOptions {
   request_ms?: number;
 }
 
-export async function openDoors(options: DoorsOptions): Promise<Doors> {
+export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
   const access = options.access ?? newAccess();
   let opened: { guard: Guard; live: Live } | undefined;
   const { port: asked = 0, request_ms } = options;
@@ -46,7 +46,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
       ...(options.password === undefined ? {} : { password: options.password }),
     });
-    const { sessions, hosted, addLiveText, frontend, heartbeat_ms, report } = options;
+    const { sessions, managed, addLiveText, frontend, heartbeat_ms, report } = options;
     const live = createLive({
       sessions,
       ...(addLiveText && { addLiveText }),
@@ -57,10 +57,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       guard,
       version: "0.0.0",
       ...(frontend ? { frontend } : {}),
-      ...(hosted
+      ...(managed
         ? {
             addManagedRoutes: (app: Hono) =>
-              addManagedRoutes(app, hosted, import.meta.dirname, { requireUnlocked: () => {} }),
+              addManagedRoutes(app, managed, import.meta.dirname, { requireUnlocked: () => {} }),
           }
         : {}),
       ...(report ? { report } : {}),
@@ -68,7 +68,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     opened = { guard, live };
     return { guard, app, live };
   });
-  if (!opened) throw new Error("The server took a port without opening its doors.");
+  if (!opened) throw new Error("The server took a port without opening its httpServer.");
   const origin = `http://127.0.0.1:${served.port}`;
   const entered = await fetch(opened.guard.launchLink(), { redirect: "manual" });
   const [cookie = ""] = (entered.headers.getSetCookie()[0] ?? "").split(";");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
-import { begin, restOf } from "./hosted-session.ts";
+import { begin, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;

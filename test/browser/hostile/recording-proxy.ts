@@ -12,7 +12,7 @@ export interface Asked {
   referer: string;
 }
 
-export interface WireOptions {
+export interface RecordingProxyOptions {
   /** Origin of the daemon. Requests to it are forwarded. */
   origin: string;
   /** Removes the policy from the daemon's replies, to test the protection without it. */
@@ -27,7 +27,7 @@ export interface WireOptions {
  * The only network access of a browser under test: a forward proxy for every address, including loopback. It forwards requests
  * for the daemon, answers no others, and records all of them.
  */
-export interface Wire {
+export interface RecordingProxy {
   port: number;
   /** Requests to anyone but the daemon. */
   foreign: Asked[];
@@ -41,7 +41,7 @@ const WITNESS = "/__witness.js";
 /** A message to the witness on the page's own socket, which replies with the same once everything before it is rendered. */
 const RENDERED = "__rendered";
 
-export async function startWire(options: WireOptions): Promise<Wire> {
+export async function startRecordingProxy(options: RecordingProxyOptions): Promise<RecordingProxy> {
   const daemon = new URL(options.origin);
   const foreign: Asked[] = [];
   const own: Asked[] = [];
@@ -72,7 +72,7 @@ export async function startWire(options: WireOptions): Promise<Wire> {
     }
     own.push(asked);
     const { "proxy-connection": _, ...headers } = incoming.headers;
-    const onward = request(
+    const upstream = request(
       {
         host: daemon.hostname,
         port: daemon.port,
@@ -101,8 +101,8 @@ export async function startWire(options: WireOptions): Promise<Wire> {
         });
       },
     );
-    onward.on("error", () => response.destroy());
-    incoming.pipe(onward);
+    upstream.on("error", () => response.destroy());
+    incoming.pipe(upstream);
   };
 
   const sockets = new WebSocketServer({ noServer: true });

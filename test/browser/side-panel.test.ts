@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, enterAt, startDaemon } from "./harness.ts";
-import { listed, restOf } from "./hosted-session.ts";
+import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps rows, position and find results of a session that is covered by a run", async () => {

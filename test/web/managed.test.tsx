@@ -14,13 +14,13 @@ import {
   approval,
   at,
   control,
-  createHostedSessions,
-  type HostedSessions,
+  createManagedTestSessions,
+  type ManagedTestSessions,
   opened,
   openRequest,
   prompt,
   uuid,
-} from "./hosted-sessions.ts";
+} from "./managed-sessions.ts";
 import { holdPictures, PICTURE, pasted, picture, refuseAmongPictures } from "./pictures.ts";
 
 const SESSION = uuid(1);
@@ -28,7 +28,7 @@ const RUN = uuid(2);
 const GRANDCHILD = uuid(3);
 const FILE = uuid(4);
 
-let sessions: HostedSessions;
+let sessions: ManagedTestSessions;
 let daemon: TestDaemon;
 let client: Client;
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/");
-  sessions = createHostedSessions();
+  sessions = createManagedTestSessions();
   sessions.say(SESSION, { title: "Repair the uploader", status: "completed", control: control() });
   sessions.say(FILE, { title: "Another's session", status: "completed" });
   sessions.add(SESSION, [prompt(SESSION, "Repair it.", 100), ...answer(SESSION, "It is repaired.", 110)]);
@@ -434,15 +434,15 @@ describe("the composer", () => {
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
     await promptField();
-    const heard = () => screen.getAllByRole("status").map(({ textContent }) => textContent);
-    const regions = heard().length;
-    expect(heard()).not.toContain("1 prompt queued");
+    const announced = () => screen.getAllByRole("status").map(({ textContent }) => textContent);
+    const regions = announced().length;
+    expect(announced()).not.toContain("1 prompt queued");
     sessions.say(SESSION, { status: "running", control: control({ state: "working", queued }) });
-    await waitFor(() => expect(heard()).toContain("1 prompt queued"));
+    await waitFor(() => expect(announced()).toContain("1 prompt queued"));
     sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
-    await waitFor(() => expect(heard()).toContain("1 prompt held"));
+    await waitFor(() => expect(announced()).toContain("1 prompt held"));
     // It existed before anything was announced in it.
-    expect(heard()).toHaveLength(regions);
+    expect(announced()).toHaveLength(regions);
   });
 
   test("a key's message is announced, because its live region exists before", async () => {
@@ -957,12 +957,12 @@ describe("a screen reader", () => {
   const request = approval(500, "rm -rf build");
   /** The announcements in a live region that existed before them. */
   const said = (region: Element): string[] => {
-    const heard: string[] = [];
+    const announced: string[] = [];
     new MutationObserver(() => {
       const words = region.textContent ?? "";
-      if (words !== "") heard.push(words);
+      if (words !== "") announced.push(words);
     }).observe(region, { childList: true, characterData: true, subtree: true });
-    return heard;
+    return announced;
   };
   const region = () => screen.findAllByRole("status").then(([first]) => first as HTMLElement);
 
@@ -971,39 +971,39 @@ describe("a screen reader", () => {
     sessions.say(RUN, { title: "Sort the tests", status: "running", control: control({ state: "working" }) });
     show(SESSION);
     const says = await region();
-    const heard = said(says);
+    const announced = said(says);
     // The announcing component renders after the page.
     await waitFor(() => expect(says.firstElementChild).not.toBeNull());
     const waits = { control: control({ state: "waiting" }), requests: [openRequest(request)] };
     sessions.say(RUN, waits);
     await waitFor(() =>
-      expect(heard).toEqual(["Another session is waiting for you: Sort the tests: Run a command"]),
+      expect(announced).toEqual(["Another session is waiting for you: Sort the tests: Run a command"]),
     );
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
-    await waitFor(() => expect(heard.at(-1)).toBe("Working"));
+    await waitFor(() => expect(announced.at(-1)).toBe("Working"));
     for (const number of [510, 511]) {
       sessions.say(SESSION, { requests: [openRequest(approval(number, "ls"))] });
       const count = number - 509;
       await waitFor(() =>
-        expect(heard.filter((words) => words === "Waiting for you: Run a command")).toHaveLength(count),
+        expect(announced.filter((words) => words === "Waiting for you: Run a command")).toHaveLength(count),
       );
     }
     const second = { ...openRequest(approval(512, "pwd")), title: "Print the folder" };
     sessions.say(SESSION, { requests: [openRequest(approval(511, "ls")), second] });
-    await waitFor(() => expect(heard.at(-1)).toBe("Waiting for you: Print the folder"));
+    await waitFor(() => expect(announced.at(-1)).toBe("Waiting for you: Print the folder"));
     sessions.say(SESSION, { requests: [], status: "failed", control: control() });
-    await waitFor(() => expect(heard.at(-1)).toBe("Failed"));
+    await waitFor(() => expect(announced.at(-1)).toBe("Failed"));
     sessions.say(SESSION, { status: "running" });
-    await waitFor(() => expect(heard.at(-1)).toBe("Working"));
+    await waitFor(() => expect(announced.at(-1)).toBe("Working"));
     sessions.say(SESSION, { status: "completed" });
-    await waitFor(() => expect(heard.at(-1)).toBe("Done"));
+    await waitFor(() => expect(announced.at(-1)).toBe("Done"));
   });
 
   test("hears that an opened session or a run below it waits", async () => {
     sessions.say(SESSION, { status: "running", requests: [openRequest(request)] });
     show(SESSION);
-    const heard = said(await region());
-    await waitFor(() => expect(heard).toEqual(["Waiting for you: Run a command"]));
+    const announced = said(await region());
+    await waitFor(() => expect(announced).toEqual(["Waiting for you: Run a command"]));
     sessions.add(RUN, [prompt(RUN, "Find it.", 200)]);
     sessions.say(RUN, {
       run: { name: "Explore", task: "Find the loop" },
@@ -1011,7 +1011,7 @@ describe("a screen reader", () => {
       requests: [openRequest(approval(520, "ls"))],
     });
     await waitFor(() =>
-      expect(heard.at(-1)).toBe(
+      expect(announced.at(-1)).toBe(
         "A sub-agent of this session is waiting for you: Find the loop: Run a command",
       ),
     );

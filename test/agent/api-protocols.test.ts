@@ -58,7 +58,7 @@ const responsesAnswer = (item: object): Answer => [
   { type: "response.completed", response: { id: "r", status: "completed", output: [item] } },
 ];
 
-const wires: Sayings[] = [
+const protocols: Sayings[] = [
   {
     format: anthropicMessages,
     call: (id, input) =>
@@ -86,7 +86,7 @@ const wires: Sayings[] = [
   },
 ];
 
-describe.each(wires)("the loop over $format.wire", ({ format, call, text }) => {
+describe.each(protocols)("the loop over $format.wire", ({ format, call, text }) => {
   it("separates calls with the same id, and sends each back with its own result", async () => {
     const id = "functions.echo:0";
     const answers = [call(id, { say: "one" }), call(id, { say: "two" }), text("Both.")];
