@@ -189,7 +189,7 @@ function replyToErrors(app: Hono, guard: Guard, report: (error: unknown) => void
 const isCutOff = (error: Error): boolean =>
   error.message === "aborted" && "code" in error && error.code === "ECONNRESET";
 
-/** Routes with long replies, none of which contains a link or a password: docs/decisions/0020-compressed-for-others.md */
+/** Routes with long replies, none of which contains a link or a password: docs/decisions/0020-compress-for-remote-clients.md */
 const COMPRESSED = [
   "/api/sessions",
   "/api/sessions/:id",
