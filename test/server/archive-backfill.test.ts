@@ -2,10 +2,15 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createArchiveBackfill } from "../../src/server/archive/archive-backfill.ts";
+import { createArchiveWriter } from "../../src/server/archive/archive-writer.ts";
+import { followFile } from "../../src/server/files/follow.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { createUrgentWork } from "../../src/server/import/urgent-work.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
+import { openMemoryArchive } from "../../src/store/archive/memory.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { archivedFiles, storedIn } from "./stored-in.ts";
@@ -13,7 +18,7 @@ import { archivedFiles, storedIn } from "./stored-in.ts";
 let folder: string;
 const files = new Map<string, string>();
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "catch-up-")));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "archive-backfill-")));
   const project = join(folder, "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
   // The last one takes several turns.
@@ -69,4 +74,50 @@ it("archives a file that was only read for its rows, byte for byte, and shows it
   } finally {
     await second.close();
   }
+});
+
+it("pauses after a block while a viewer waits, and then archives the rest", async () => {
+  const path = join(folder, "long.jsonl");
+  const size = 3 * 1024 * 1024;
+  writeFileSync(path, Buffer.alloc(size, "line\n"));
+  const followed = await followFile({ path, continues: false, begin() {}, bytes() {}, stop: () => false });
+  if (followed.type !== "read") throw new Error("The file was not read.");
+  const writer = createArchiveWriter<object>({
+    opened: openMemoryArchive(),
+    retry: 10,
+    rowOf: () => undefined,
+    sessionRowOf: () => undefined,
+    onLoss() {},
+  });
+  const urgent = createUrgentWork();
+  const viewer = Promise.withResolvers<void>();
+  let viewing: Promise<void> | undefined;
+  const backfill = createArchiveBackfill({
+    archive: {
+      ...writer,
+      append(...block) {
+        viewing ??= urgent.run(() => viewer.promise);
+        return writer.append(...block);
+      },
+    },
+    isClosed: () => false,
+    isArchivable: () => true,
+    run: (_file, work) => work(),
+    urgentWork: urgent.ended,
+  });
+  backfill.add({
+    ...{ id: 1, path, sample: false, gone: false, done: true, interrupt: false },
+    identity: followed.identity,
+  });
+  const working = backfill.work();
+  await eventually(() => expect(writer.archivedTo(1)).toBeGreaterThan(0));
+  const block = writer.archivedTo(1);
+  // Longer than the next blocks would take.
+  await followFile({ path, continues: false, begin() {}, bytes() {}, stop: () => false });
+  expect(writer.archivedTo(1)).toBe(block);
+  expect(block).toBeLessThan(size);
+  viewer.resolve();
+  await Promise.all([viewing, working]);
+  expect(writer.archivedTo(1)).toBe(size);
+  await writer.close();
 });

@@ -4,7 +4,7 @@ import type { ArchiveWriter } from "./archive-writer.ts";
 
 /** Bytes per read. */
 const BLOCK = 256 * 1024;
-/** Bytes of a file that are copied before other work on the file can run. */
+/** Bytes of a file that are copied before other background work on the file can run. */
 const TURN = 4 * 1024 * 1024;
 
 /** What the backfill needs to know about a session file. */
@@ -14,6 +14,8 @@ interface BackfillFile {
   readonly sample: boolean;
   readonly gone: boolean;
   readonly done: boolean;
+  /** Whether a viewer waits for other work on the file. */
+  readonly interrupt: boolean;
   /** The file's identity when it was last read. Absent: never read. */
   readonly identity?: FileIdentity;
 }
@@ -36,8 +38,10 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
   /** Whether a file should be archived at all. */
   isArchivable(entry: Entry): boolean;
   run(entry: Entry, work: () => Promise<boolean>): Promise<boolean | undefined>;
+  /** Work that a viewer waits for: resolves when it has ended. `undefined`: there is none. */
+  urgentWork(): Promise<void> | undefined;
 }): ArchiveBackfill<Entry> {
-  const { archive, isClosed, isArchivable, run } = options;
+  const { archive, isClosed, isArchivable, run, urgentWork } = options;
   const incomplete = new Set<Entry>();
   /** Files whose earlier content is archived, by the file id of that content. */
   const replaced = new Map<number, Entry>();
@@ -57,6 +61,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
         const bytes = await readAt(opened.handle, at, Math.min(BLOCK, identity.size - at), buffer);
         if (bytes.length === 0 || !(await archive.append(entry.id, at, bytes))) return false;
         copied += bytes.length;
+        if (entry.interrupt || urgentWork()) return true;
       }
       return true;
     } finally {
@@ -114,9 +119,10 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
       for (const entry of incomplete) {
         if (isClosed() || !archive.writable || archive.failing) return;
         incomplete.delete(entry);
-        // A viewer of the session waits for one turn at most.
-        for (let more = isArchivable(entry); more; )
+        for (let more = isArchivable(entry); more; ) {
+          await urgentWork();
           more = (await run(entry, () => archiveSome(entry))) ?? false;
+        }
         if (archive.failing) incomplete.add(entry);
         checked += 1;
         if (checked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -15,6 +15,8 @@ interface ArchivingOptions {
   isOff(entry: SessionFile): boolean;
   isClosed(): boolean;
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
+  /** See `UrgentWork.ended`. */
+  urgentWork(): Promise<void> | undefined;
 }
 
 /** Creates the archive, and the queue of files whose bytes it does not have. */
@@ -45,6 +47,7 @@ export function createArchiving(options: ArchivingOptions) {
     isClosed: options.isClosed,
     isArchivable: (entry: SessionFile) => !options.isOff(entry) && isArchivable(entry),
     run: options.run,
+    urgentWork: options.urgentWork,
   });
   return { archive, backfill };
 }

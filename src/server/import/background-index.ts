@@ -15,8 +15,6 @@ interface BackgroundIndex {
   begin(entry: SessionFile): void;
   /** The reading that `begin` started for this file. */
   readingOf(entry: SessionFile): Promise<void> | undefined;
-  /** Runs urgent work. Background reading pauses until it is done. */
-  first<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
 interface BackgroundIndexOptions {
@@ -55,8 +53,6 @@ interface Work {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the readings in progress: its functions are short
 export function createBackgroundIndex(options: BackgroundIndexOptions): BackgroundIndex {
   const { indexer, timing, now, archive, list, sessions, run } = options;
-  /** Number of urgent readings in progress. Background reading pauses while it is above zero. */
-  let priority = 0;
   /** Huge files whose rows are being read. */
   const readings = new Map<SessionFile, Promise<void>>();
 
@@ -163,15 +159,5 @@ export function createBackgroundIndex(options: BackgroundIndexOptions): Backgrou
       readings.set(entry, job);
     },
     readingOf: (entry) => readings.get(entry),
-    async first(work) {
-      priority += 1;
-      if (priority === 1) indexer.pause();
-      try {
-        return await work();
-      } finally {
-        priority -= 1;
-        if (priority === 0) indexer.resume();
-      }
-    },
   };
 }

@@ -28,6 +28,7 @@ import { createStatus } from "./status.ts";
 import { createTimers } from "./timers.ts";
 import { TIMING } from "./timing.ts";
 import { createTrackedFiles } from "./tracked-files.ts";
+import { createUrgentWork } from "./urgent-work.ts";
 
 /**
  * Concurrent background reads, and bytes of short files that are read together. Each read needs a few messages between two
@@ -76,6 +77,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   const failures = createReadFailures({ tick: timing.tick, isClosed: () => closed });
   const { run } = failures;
+  const urgent = createUrgentWork();
   const { archive, backfill } = createArchiving({
     opened: options.archive ?? UNARCHIVED,
     indexed,
@@ -85,6 +87,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     isOff,
     isClosed: () => closed,
     run,
+    urgentWork: urgent.ended,
   });
   const status = createStatus({
     formats: options.formats,
@@ -118,6 +121,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     emitFrames: (builder) => reader.emitFrames(builder),
   });
   const { indexer } = options;
+  if (indexer) urgent.subscribe(indexer.pause, indexer.resume);
   const part_indexing = createPartIndexing({
     state: options.part_index,
     indexer,
@@ -141,6 +145,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     ...(indexer && { indexer }),
     segments,
     segment_parts,
+    urgent,
     onFrames(id, frames, reading) {
       for (const listener of frame_listeners) listener(id, frames, reading);
     },

@@ -25,6 +25,7 @@ import { loadSide } from "./side-file.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 import { createTranscriptViews } from "./transcript-views.ts";
+import type { UrgentWork } from "./urgent-work.ts";
 
 /**
  * Reads files and turns the result into listed sessions and transcripts. All methods must be called within `run` of the entry.
@@ -60,6 +61,7 @@ interface FileReaderOptions {
   indexer?: Indexer;
   segments: SegmentList;
   segment_parts: SegmentParts;
+  urgent: UrgentWork;
   /** Called with the frames of each session as they are read on this thread. */
   onFrames(id: string, frames: readonly Frame[], reading: Reading): void;
   timing: SessionsTiming;
@@ -177,8 +179,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     });
 
   async function read(entry: SessionFile, folded: boolean): Promise<void> {
-    if (!folded || !background_index) return await readNow(entry, folded);
-    await background_index.first(() => readNow(entry, true));
+    if (!folded) return await readNow(entry, false);
+    await options.urgent.run(() => readNow(entry, true));
   }
 
   async function readNow(entry: SessionFile, folded: boolean, look_back = LOOK_BACK): Promise<void> {
