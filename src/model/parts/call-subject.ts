@@ -1,7 +1,8 @@
 import { asObject } from "../narrow.ts";
 import type { TranscriptPartOf } from "../transcript/transcript.ts";
 import { preview } from "./preview.ts";
-import { currentStep, onlyTool, type ScriptCall, scriptCalls } from "./script-calls.ts";
+import { onlyTool, type ScriptCall, scriptCalls } from "./script-calls.ts";
+import { currentStep } from "./todo-item.ts";
 
 /** Maximum length of a subject, in UTF-16 code units. */
 const SUBJECT_LIMIT = 120;

@@ -49,15 +49,6 @@ export function onlyTool(calls: readonly ScriptCall[]): "apply_patch" | "update_
   return kinds.has("plan") ? "update_plan" : undefined;
 }
 
-/** The step of a plan that names it in one line: the one in progress, or else the next one, or else the last one. */
-export function currentStep(steps: readonly TodoItem[]): string {
-  const step =
-    steps.find(({ status }) => status === "in_progress") ??
-    steps.find(({ status }) => status === "pending") ??
-    steps.at(-1);
-  return step?.text ?? "";
-}
-
 function callOf(name: string, written: string, files: string[]): ScriptCall {
   switch (name) {
     case "exec_command": {

@@ -5,3 +5,12 @@ export const todoItemOf = (text: string, status: unknown): TodoItem => ({
   text,
   status: status === "completed" || status === "in_progress" ? status : "pending",
 });
+
+/** The step of a plan that names it in one line: the one in progress, or else the next one, or else the last one. */
+export function currentStep(steps: readonly TodoItem[]): string {
+  const step =
+    steps.find(({ status }) => status === "in_progress") ??
+    steps.find(({ status }) => status === "pending") ??
+    steps.at(-1);
+  return step?.text ?? "";
+}

@@ -261,7 +261,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     }),
     "ok",
     undefined,
-    "[OK] Plan 1 of 2 done 1.2 s",
+    "[OK] Plan Write 1 of 2 done 1.2 s",
   ],
   [
     "a web search",

@@ -1,11 +1,6 @@
 import type { ReactNode } from "react";
-import {
-  currentStep,
-  onlyTool,
-  type ScriptCall,
-  scriptCalls,
-  scriptPatch,
-} from "../../../model/parts/script-calls.ts";
+import { onlyTool, type ScriptCall, scriptCalls, scriptPatch } from "../../../model/parts/script-calls.ts";
+import { currentStep } from "../../../model/parts/todo-item.ts";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";

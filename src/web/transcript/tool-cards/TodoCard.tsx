@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { todoItemOf } from "../../../model/parts/todo-item.ts";
+import { currentStep, todoItemOf } from "../../../model/parts/todo-item.ts";
 import type { TodoItem } from "../../../model/parts/ui-extra.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -18,7 +18,7 @@ export const todoCard: ToolCard = {
       current?.text ??
       text(view.input, "subject", "explanation") ??
       taskLine(view) ??
-      (todos.length > 0 && done === todos.length ? t.cards.allDone : "");
+      (todos.length > 0 && done === todos.length ? t.cards.allDone : currentStep(todos));
     return {
       label: toolLabel(view.call.tool_name, "todos"),
       subject: visible(oneLine(subject), "prose"),
