@@ -19,7 +19,7 @@ import {
 } from "./harness.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-const CUTS = times(20, 200);
+const CUTS = times(8, 200);
 
 let home: Home;
 let daemon: Daemon;
