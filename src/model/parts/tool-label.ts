@@ -114,7 +114,8 @@ export const fullToolLabel = (tool_name: string): string =>
 
 function shellLabel(tool_name: string, { shell }: ToolWords): string {
   const name = tool_name.toLowerCase();
-  if (name === "bash" || name === "powershell") return tool_name;
+  if (name === "bash") return "Bash";
+  if (name === "powershell") return "PowerShell";
   return /exec|shell|command|terminal|^write_stdin$/.test(name) ? shell : tool_name;
 }
 

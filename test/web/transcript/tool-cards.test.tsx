@@ -28,6 +28,7 @@ const openCard = async () => userEvent.click(document.querySelector("summary") a
 
 const closedLines: [string, Call, string | undefined, UiExtra | undefined, string][] = [
   ["a command", call("Bash", { command: "npm test" }), "ok", undefined, "[OK] Bash npm test 1.2 s"],
+  ["a command of another agent", call("bash", { command: "ls" }), "ok", undefined, "[OK] Bash ls 1.2 s"],
   [
     "a command that failed",
     call(
