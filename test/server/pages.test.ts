@@ -16,7 +16,7 @@ import {
   sessionPage as sessionPageSchema,
   TEXT_LIMIT,
 } from "../../src/protocol.ts";
-import { sessionPage } from "../../src/server/sessions/pages.ts";
+import { pageJson, sessionPage } from "../../src/server/sessions/pages.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";
@@ -264,6 +264,24 @@ describe("truncated data", { timeout: 60_000 }, () => {
     for (const { part } of page.parts) {
       if (part.type === "tool_call" && part.result_index !== undefined)
         expect(present).toContain(part.result_index);
+    }
+  });
+
+  it("is the same JSON in pieces, also with thousands of turns", () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, createWork(session_id, 7, 0.02).take(300));
+    const [summary] = sessions.list();
+    if (!summary) throw new Error("no summary");
+    const page = sessionPage(summary, sessions.transcript(session_id));
+    for (const count of [0, 1, 2_500]) {
+      const columns = Object.entries(page.turns).map(([name, column]) => [
+        name,
+        Array.from({ length: count }, (_, index) => column[index % column.length]),
+      ]);
+      const given = { ...page, turns: Object.fromEntries(columns) };
+      const pieces = [...pageJson(given)];
+      expect(JSON.parse(pieces.join(""))).toEqual(JSON.parse(JSON.stringify(given)));
+      if (count > 1) expect(pieces.length).toBeGreaterThan(2);
     }
   });
 });

@@ -23,6 +23,9 @@ describe("an encoded text message", () => {
     const lengths = [0, 1, 125, 126, 127, 65_535, 65_536, 1_000_000];
     const texts = [...lengths.map((length) => "a".repeat(length)), "“ä𝄞”".repeat(20), "é".repeat(32_768)];
     frames.push(...texts.map(textFrame));
+    const parts = ["one ", "“ä𝄞”".repeat(20), ""].map((text) => Buffer.from(text));
+    frames.push(textFrame(parts));
+    texts.push(parts.join(""));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("The server has no port.");
     const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
@@ -41,6 +44,8 @@ describe("an encoded text message", () => {
   it("is split into fragments with pings in between if it is long", async () => {
     const texts = ["short", "a“ä𝄞”".repeat(5_000), "é".repeat(8_192)];
     frames.splice(0, frames.length, ...texts.map(textPieces));
+    frames.push(textPieces(texts.map((text) => Buffer.from(text))));
+    texts.push(texts.join(""));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("The server has no port.");
     const client = new WebSocket(`ws://127.0.0.1:${address.port}`);

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { stream } from "hono/streaming";
 import { findError } from "../../model/parts/find-error.ts";
 import { marksOf } from "../../model/parts/map-marks.ts";
 import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
@@ -6,7 +7,7 @@ import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import { PAGE_SIZE } from "../../protocol.ts";
 import { loadParts, overviewOf } from "../sessions/load-parts.ts";
-import { placedParts, sessionPage } from "../sessions/pages.ts";
+import { pageJson, placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
@@ -24,10 +25,13 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
 
   app.get("/api/sessions/:id", async (context) => {
     const open = await openSession(sessions, context.req.param("id"));
-    return context.json({
-      epoch: open.epoch,
-      seq: open.seq,
-      page: sessionPage(open.summary, open.transcript),
+    const { epoch, seq } = open;
+    const page = pageJson(sessionPage(open.summary, open.transcript));
+    context.header("content-type", "application/json");
+    return stream(context, async (out) => {
+      await out.write(`${JSON.stringify({ epoch, seq }).slice(0, -1)},"page":`);
+      for (const piece of page) await out.write(piece);
+      await out.write("}");
     });
   });
 

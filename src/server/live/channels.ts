@@ -1,10 +1,11 @@
 import { joinLiveChanges, type LiveChange, type LivePart } from "../../model/live-text.ts";
 import { truncateFrame } from "../../model/truncate/truncate.ts";
 import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
-import { sessionPage } from "../sessions/pages.ts";
+import { pageJson, sessionPage } from "../sessions/pages.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Client } from "./client.ts";
+import type { MessageText } from "./websocket-frame.ts";
 
 /** Frames of one channel within this time after a message are sent in the next one, in milliseconds. */
 const BATCH_MS = 16;
@@ -24,7 +25,7 @@ export interface Channel {
   seq: number;
   /** Sends queued frames. */
   flush(): void;
-  snapshot(reason: SnapshotReason): string;
+  snapshot(reason: SnapshotReason): MessageText;
   /** The messages after a position; `undefined`: a snapshot is needed. */
   missed(epoch: string, after_seq: number, check?: string): ServerMessage[] | undefined;
   /** A digest of the frames up to `seq`, which lets a client resume in another epoch. */
@@ -46,7 +47,7 @@ export function createSessionChannel(
   let timer: NodeJS.Timeout | undefined;
   /** Time of the last message. Frames that arrive long after it are sent without delay. */
   let sent_at = Number.NEGATIVE_INFINITY;
-  let written: { epoch: string; seq: number; page: string } | undefined;
+  let written: { epoch: string; seq: number; page: Buffer[] } | undefined;
 
   const channel: Channel = {
     name,
@@ -76,7 +77,9 @@ export function createSessionChannel(
     snapshot(reason) {
       // Cached for the case that many clients reconnect at once.
       if (written?.epoch !== open.epoch || written.seq !== open.seq) {
-        const page = JSON.stringify(sessionPage(open.summary, open.transcript));
+        const page = Array.from(pageJson(sessionPage(open.summary, open.transcript)), (piece) =>
+          Buffer.from(piece),
+        );
         written = { epoch: open.epoch, seq: open.seq, page };
       }
       const { live = [] } = open;
@@ -88,7 +91,7 @@ export function createSessionChannel(
         reason,
         ...(live.length > 0 && { live }),
       };
-      return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
+      return [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"page":`), ...written.page, Buffer.from("}")];
     },
     check: () => open.checkAt?.(channel.seq),
     missed: (previous, after_seq, check) => missedFrames(open, previous, after_seq, check),

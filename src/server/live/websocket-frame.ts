@@ -6,13 +6,22 @@ const PING = Buffer.from([0x89, 0]);
 /** Maximum pings per message: some clients disconnect if a server sends too many. */
 const MAX_PINGS = 48;
 
+/** The text of a message: a string, or its parts in UTF-8. */
+export type MessageText = string | readonly Buffer[];
+
 /**
  * Encodes a text message as one final, unmasked WebSocket frame (RFC 6455, section 5.2). `ws` would encode and write the header
  * separately for each client.
  */
-export function textFrame(text: string): Buffer {
-  const { frame, head } = openFrame(Buffer.byteLength(text));
-  frame.write(text, head);
+export function textFrame(text: MessageText): Buffer {
+  if (typeof text === "string") {
+    const { frame, head } = openFrame(Buffer.byteLength(text));
+    frame.write(text, head);
+    return frame;
+  }
+  const { frame, head } = openFrame(text.reduce((sum, { length }) => sum + length, 0));
+  let at = head;
+  for (const bytes of text) at += bytes.copy(frame, at);
   return frame;
 }
 
@@ -20,8 +29,8 @@ export function textFrame(text: string): Buffer {
  * Like `textFrame`, but splits a long message into fragments with pings between them, so that on a slow link both sides see that
  * the connection is alive.
  */
-export function textPieces(text: string): Buffer {
-  const bytes = Buffer.from(text);
+export function textPieces(text: MessageText): Buffer {
+  const bytes = typeof text === "string" ? Buffer.from(text) : Buffer.concat(text);
   const ends: number[] = [];
   for (let end = 0; end < bytes.length; ends.push(end)) {
     end = Math.min(end + PIECE_BYTES, bytes.length);

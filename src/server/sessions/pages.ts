@@ -9,6 +9,9 @@ import { PAGE_SIZE, type PlacedPart, type SessionPage } from "../../protocol.ts"
 /** Approximate maximum of JSON bytes per page. A page has at least `PAGE_MINIMUM` parts. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_MINIMUM = 8;
+/** Minimum length of a piece of JSON but the last one, in UTF-16 code units, and number of turns in it. */
+const PIECE = 64 * 1024;
+const ITEMS = 1_000;
 
 /** Truncated parts `[from, to)`, up to about a megabyte, with the results of their calls wherever they are. */
 export function placedParts(transcript: Transcript, from: number, to: number): PlacedPart[] {
@@ -65,4 +68,25 @@ export function sessionPage(session: SessionSummary, transcript: Transcript): Se
   if (transcript.todos) page.todos = [...transcript.todos];
   if (transcript.context) page.context = { ...transcript.context };
   return page;
+}
+
+/**
+ * A page as JSON, in pieces. The page of a huge session has 15 MB of turns: a string of all of them, or of one column, takes memory
+ * that is only freed much later.
+ */
+export function* pageJson({ turns, ...page }: SessionPage): Generator<string> {
+  let piece = `${JSON.stringify(page).slice(0, -1)},"turns":{`;
+  let separator = "";
+  for (const [name, column] of Object.entries(turns)) {
+    piece += `${separator}"${name}":[`;
+    separator = ",";
+    for (let at = 0; at < column.length; at += ITEMS) {
+      piece += `${at === 0 ? "" : ","}${JSON.stringify(column.slice(at, at + ITEMS)).slice(1, -1)}`;
+      if (piece.length < PIECE) continue;
+      yield piece;
+      piece = "";
+    }
+    piece += "]";
+  }
+  yield `${piece}}}`;
 }
