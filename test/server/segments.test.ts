@@ -207,7 +207,8 @@ it("says that its beginning is not there while the part index is built again", a
 });
 
 it("starts a segment at a record within a turn that is longer than a segment", () => {
-  const checkpoints = [8.2, 16.1, 24.3].map((at) => ({ agent: "codex", byte: at * 2 ** 20, state: "{}" }));
+  const eighth = SEGMENT_BYTES / 8;
+  const checkpoints = [8.2, 16.1, 24.3].map((at) => ({ agent: "codex", byte: at * eighth, state: "{}" }));
   const reader = { ...codex.createReader({ path: "a" }), checkpoint: () => checkpoints.shift() };
   const finder = createSegmentFinder(
     () => reader,
@@ -220,12 +221,12 @@ it("starts a segment at a record within a turn that is longer than a segment", (
       at === 3 || at === 19
         ? [{ type: "turn.start", session_id: THREAD, at: 0, turn_id: `turn ${at}` }]
         : [{ type: "message.start", session_id: THREAD, at: 0, message_id: THREAD }];
-    const place = { line: at, byte: at * 2 ** 20, length: 1 };
+    const place = { line: at, byte: at * eighth, length: 1 };
     const start = finder.next({ place, disposition: { kind: "shown" }, frames });
-    starts.push(start?.byte, finder.chunkEnd((at + 1) * 2 ** 20)?.byte);
+    starts.push(start?.byte, finder.chunkEnd((at + 1) * eighth)?.byte);
   }
-  // No turn begins between 8 and 16 MB. The one at 19 MB begins the next segment.
-  expect(starts.filter((start) => start !== undefined)).toEqual([8.2 * 2 ** 20, 19 * 2 ** 20]);
+  // No turn begins between 8 and 16 eighths. The one at 19 begins the next segment.
+  expect(starts.filter((start) => start !== undefined)).toEqual([8.2 * eighth, 19 * eighth]);
 });
 
 it("is indexed from its last segment when it has grown, with the same rows as from its beginning", async () => {

@@ -23,10 +23,12 @@ export interface SegmentParts {
 }
 
 /** Maximum number of segments that one request loads: as much as a session that is not huge. */
-const MAX_SEGMENTS = 6;
+const MAX_SEGMENTS = 12;
 /** Maximum number of segments whose parts are cached. */
-const MAX_CACHED = 4;
+const MAX_CACHED = 8;
 const BLOCK = 256 * 1024;
+/** Results are searched in this many bytes after a segment. */
+const RESULT_BYTES = 2 * SEGMENT_BYTES;
 
 interface SegmentPartsOptions {
   list: SegmentList;
@@ -182,7 +184,7 @@ async function readBytes(reading: Reading, content: FileContent, from: number, t
 
 /**
  * Continues past the end of a segment while calls wait for results that are in the next one. Reads at least one block, because
- * the start of a turn ends the open parts of the previous turn, and at most the size of a segment.
+ * the start of a turn ends the open parts of the previous turn, and at most `RESULT_BYTES`.
  */
 async function readResults(
   reading: Reading,
@@ -190,7 +192,7 @@ async function readResults(
   from: number,
   isWaiting: () => boolean,
 ): Promise<void> {
-  const limit = Math.min(content.size, from + SEGMENT_BYTES);
+  const limit = Math.min(content.size, from + RESULT_BYTES);
   for (let at = from; at < limit && (at === from || isWaiting()); at += BLOCK)
     await readBytes(reading, content, at, Math.min(limit, at + BLOCK));
 }

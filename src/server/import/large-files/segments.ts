@@ -6,11 +6,13 @@ import { isCompressed } from "../../files/follow.ts";
  * A file that is too large to hold in memory is read in segments of about this size. The last one is read when its session is
  * opened, the others when their parts are requested.
  */
-export const SEGMENT_BYTES = 8 * 1024 * 1024;
+export const SEGMENT_BYTES = 4 * 1024 * 1024;
+/** Their size in versions that showed each of them as a session with an id of its own. */
+const FORMER_SEGMENT_BYTES = 8 * 1024 * 1024;
 /** The end of an indexed file that is kept in memory begins at the last segment that has at least this many bytes after its start. */
 export const MIN_TAIL_BYTES = 2 * 1024 * 1024;
 /** Larger files are read in segments. Of a compressed file, no more text than this is read. */
-export const HUGE_FILE_BYTES = 6 * SEGMENT_BYTES;
+export const HUGE_FILE_BYTES = 48 * 1024 * 1024;
 
 const BLOCK = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -25,7 +27,7 @@ export function isHuge(path: string, size: number): boolean {
  * session. `size`: bytes of the session's file.
  */
 export function isSegmentId(id: string, session_id: string, size: number): boolean {
-  for (let segment = 0; segment * SEGMENT_BYTES < size; segment += 1)
+  for (let segment = 0; segment * FORMER_SEGMENT_BYTES < size; segment += 1)
     if (uuidFrom(session_id, `segment ${segment}`) === id) return true;
   return false;
 }
