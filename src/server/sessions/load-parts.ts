@@ -3,13 +3,12 @@ import { sequenceOf } from "../../model/transcript/sequence.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { truncateForOverview } from "../../model/truncate/truncate.ts";
+import { MAX_OVERVIEW_PARTS } from "../../protocol.ts";
 import { Refused } from "./refused.ts";
 import type { OpenSession } from "./sessions.ts";
 
 /** Number of parts that are requested at a time while all parts of a session are read. */
 const PIECE = 2_000;
-/** Maximum number of parts in an overview. */
-const MAX_OVERVIEW = 400_000;
 
 /** The session's transcript with the parts `[from, to)` loaded, as far as they fit in memory. */
 export async function loadParts(open: OpenSession, from: number, to: number): Promise<Transcript> {
@@ -116,7 +115,7 @@ function withParts({ unloaded: _, unpaired: __, ...transcript }: Transcript, par
 
 function overviewFor(open: OpenSession): Overview {
   const { epoch, transcript } = open;
-  if (transcript.parts.length > MAX_OVERVIEW)
+  if (transcript.parts.length > MAX_OVERVIEW_PARTS)
     throw new Refused(
       413,
       "too_long",
