@@ -81,7 +81,7 @@ export const codePointName = (code: number): string =>
   `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** A description of an invisible character. */
-export function nameOf(character: string): string {
+function nameOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const name =
     NAMES[code] ??

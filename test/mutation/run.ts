@@ -33,7 +33,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/sources/link-runs.ts", tests: ["test/sources/link-runs.test.ts"] },
   // Code that several readers share and that has no tests of its own.
   {
-    sources: "src/sources/{error-words,duplicate-call-ids,lines/first-line,lines/parse-object}.ts",
+    sources: "src/sources/{error-words,lines/first-line,lines/parse-object}.ts",
     tests: ["test/sources/{claude-code,codex,many-records}*.test.ts"],
   },
   // Its decisions, without a port: the servers of `guard.test.ts` take too long for each mutant.

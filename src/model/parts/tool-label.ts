@@ -120,6 +120,6 @@ function shellLabel(tool_name: string, { shell }: ToolWords): string {
 }
 
 /** A single lower-case word is capitalized. */
-export function capitalized(tool_name: string): string {
+function capitalized(tool_name: string): string {
   return /^[a-z]+$/.test(tool_name) ? tool_name.charAt(0).toUpperCase() + tool_name.slice(1) : tool_name;
 }

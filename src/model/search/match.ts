@@ -23,7 +23,7 @@ const LENGTH = 240;
 const MAX_MATCHES = 20;
 
 /** The pattern of a term, with the flag `g`: callers must set `lastIndex`. */
-export function patternOf(term: SearchTerm): RegExp {
+function patternOf(term: SearchTerm): RegExp {
   if (term.type === "text") return textPattern(term.text, "giu");
   try {
     return new RegExp(term.source, "giu");

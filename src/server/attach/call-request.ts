@@ -5,7 +5,7 @@ import { approvalRequest } from "./request-forms.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
 /** The agent's answer to an approval, in the format that Claude Code, Qwen Code and Copilot CLI share. */
-export const ALLOW: JsonObject = { behavior: "allow" };
+const ALLOW: JsonObject = { behavior: "allow" };
 export const denial = (message = ""): JsonObject => ({
   behavior: "deny",
   message: message.trim() || "The user denied this request.",

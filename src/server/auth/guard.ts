@@ -15,7 +15,7 @@ import {
 } from "./refusals.ts";
 
 /** The only path at which sockets can be opened. */
-export const SOCKET_PATH = "/api/live";
+const SOCKET_PATH = "/api/live";
 
 export interface Guard {
   readonly instance: string;

@@ -20,7 +20,7 @@ export interface AtifState {
   calls: SessionLinkFacts["calls"];
 }
 
-export const idOf = (name: string): string => uuidFrom("atif", name);
+const idOf = (name: string): string => uuidFrom("atif", name);
 
 /**
  * Reads trajectories in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.7. Records: `head`, `step:<index>`, `end`.

@@ -368,7 +368,7 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
  * Updates usage and stop reason. Every line of the id repeats them, early lines with partial counts, so the largest count is
  * correct.
  */
-export function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
+function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
   noteUsage(session, line, step, asString(message.stop_reason), usageOf(message));
 }
 

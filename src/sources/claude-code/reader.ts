@@ -9,7 +9,7 @@ import { parsePath } from "./path.ts";
 import { savedGraph } from "./saved-graph.ts";
 
 /** `Format.id`. */
-export const CLAUDE_CODE = "claude-code";
+const CLAUDE_CODE = "claude-code";
 
 /** After this many records without a session id, the file is treated as a session of its own. */
 const MAX_HELD = 256;

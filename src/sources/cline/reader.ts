@@ -26,7 +26,7 @@ export interface ClineState extends StartedRuns {
   task?: { prompt: string; at: number };
 }
 
-export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cline", name));
+const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cline", name));
 
 /**
  * Reads Cline CLI 3's `<id>.messages.json`, which is rewritten at each message. Records: `head`, `system`, `message:<id>` and,

@@ -134,7 +134,7 @@ const MAX_DEPTH = 4;
 const printedBy = (text: string): string => text.replace(CUT_HEADER, "").trimStart();
 
 /** The exit codes in a text that a code cell printed, if it printed the results of its shell tools unchanged. */
-export function exitCodesIn(printed: string): number[] {
+function exitCodesIn(printed: string): number[] {
   const text = printedBy(printed);
   const first = SHELL_RESULT.exec(text)?.[1];
   if (first !== undefined) return [Number(first)];

@@ -103,7 +103,7 @@ export function cellCommand(input: unknown): { command?: string; terminal?: stri
 export const isCodeCell = (name: string): boolean => name === "exec";
 
 /** Whether a tool's output is what a script printed: the cell, or a later call that waits for it. */
-export const printsResults = (name: string): boolean => isCodeCell(name) || name === "wait";
+const printsResults = (name: string): boolean => isCodeCell(name) || name === "wait";
 
 /**
  * Exit code of the commands inside a code cell, according to events or the script's output: the first non-zero code, else 0.

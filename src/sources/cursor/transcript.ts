@@ -23,10 +23,10 @@ export interface TranscriptState extends StartedRuns {
   named: boolean;
 }
 
-export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cursor", name));
+const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cursor", name));
 
 /** Tags that Cursor puts around a person's text. */
-export const INJECTED = [
+const INJECTED = [
   "user_info",
   "git_status",
   "project_layout",
@@ -140,7 +140,7 @@ function endTurn(conversation: Conversation, status: string, error: unknown): Re
 }
 
 /** Reads a message of role `user`: the person's text in `<user_query>`, Cursor's additions, results of calls. */
-export function emitUser(conversation: Conversation, content: unknown, isTask: boolean): void {
+function emitUser(conversation: Conversation, content: unknown, isTask: boolean): void {
   const blocks = blocksIn(content);
   for (const block of blocks) if (block.type === "tool_result") emitResult(conversation, block);
   const results = blocks.length;

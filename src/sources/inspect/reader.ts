@@ -15,7 +15,7 @@ export interface InspectState {
   named: boolean;
 }
 
-export const idOf = (name: string): string => uuidFrom("inspect", name);
+const idOf = (name: string): string => uuidFrom("inspect", name);
 
 /**
  * Reads samples of Inspect evaluation logs. Records: `head` (the evaluation, the sample's id, target and scores),

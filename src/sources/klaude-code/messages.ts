@@ -207,7 +207,7 @@ export function readResult(state: KlaudeState, conversation: Conversation, data:
 /**
  * Converts klaude-code's usage, whose input includes cache reads and writes. Costs are in US dollars unless stated otherwise.
  */
-export function usageOf(value: JsonObject | undefined): Usage | undefined {
+function usageOf(value: JsonObject | undefined): Usage | undefined {
   const given = asNumber(value?.input_tokens) ?? 0;
   const output = asNumber(value?.output_tokens) ?? 0;
   const cache_read = asNumber(value?.cached_tokens);

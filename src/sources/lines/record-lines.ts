@@ -73,7 +73,7 @@ interface SavedState<State> {
 }
 
 /** A `Reader` of bytes that passes records to a `RecordReader`, from an agent's own lines or from a record log. */
-export function createRecordLinesReader<State>(
+function createRecordLinesReader<State>(
   reader: RecordReader<State>,
   agent: string,
   { path, start = { line: 1, byte: 0 }, checkpoint }: ReaderOptions,

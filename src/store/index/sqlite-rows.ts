@@ -24,7 +24,7 @@ export const BLOCK = 64;
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
 /** The fields of a part that its row contains. */
-export const ROW_FIELDS = [
+const ROW_FIELDS = [
   "id",
   "kind",
   "turn",

@@ -39,7 +39,7 @@ const USAGE = "/usage";
 /** Servers refuse addresses with many thousands of characters. */
 const MAX_TEXT = 1_000;
 /** How many texts the address of a session may mark, and the maximum length of each. */
-export const MAX_FIND_TEXTS = 5;
+const MAX_FIND_TEXTS = 5;
 const MAX_FIND_TEXT = 200;
 
 /** The current address. */

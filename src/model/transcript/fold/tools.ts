@@ -198,7 +198,7 @@ function retracts(
 }
 
 /** Pairs a call and its result. The result's status ends the call, and it is retracted with the call. */
-export function pair(fold: Fold, call_index: number, result_index: number): void {
+function pair(fold: Fold, call_index: number, result_index: number): void {
   const call = fold.parts.at(call_index);
   const result = fold.parts.at(result_index);
   // One of them, which may be retracted, is not loaded.

@@ -48,7 +48,7 @@ const NONE: ReadonlySet<string> = new Set();
  * `project`: only sessions in this folder or below it are searched, opened and listed. `off`: agents whose files are excluded.
  * `noted`: the data about notes that a query needs.
  */
-export function createMcpServer(
+function createMcpServer(
   index: PartIndex,
   project?: string,
   off: () => ReadonlySet<string> = () => NONE,
