@@ -148,7 +148,7 @@ const BROWSER_RETRIES = 1;
 const ALONE = ["test/browser/many-runs.test.ts"];
 
 /** Tests of the agent loop. They start no processes, like the other tests of the project `library`. */
-const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,wires}.test.ts";
+const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,api-protocols}.test.ts";
 
 /**
  * Test files that need a process of their own, because they replace modules, clocks or variables of the process or measure its

@@ -1,6 +1,7 @@
 // `npm run test:long`: the suites about faults and live sessions, with the full number of repetitions; browser tests use the last
 // build of the page. The results belong in docs/quality.md.
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
@@ -12,15 +13,21 @@ const SUITES = [
   "damage",
   "session-files",
   "callers",
-  "once",
+  "lost-replies",
   "watch",
   "managed/kill",
   "verify",
 ].map((name) => `test/server/${name}.test.ts`);
-const TOOLS = ["files", "shell", "shown"].map((name) => `test/agent/tools/${name}.test.ts`);
+const TOOLS = ["approval-text", "files", "shell"].map((name) => `test/agent/tools/${name}.test.ts`);
 const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile", "hostile-sizes"].map(
   (name) => `test/browser/${name}.test.ts`,
 );
+const named = process.argv.slice(2);
+const files = [...SUITES, ...TOOLS, "test/sources/many-kinds.test.ts", ...IN_BROWSER];
+const missing = files.filter((file) => !existsSync(join(root, file)));
+if (missing.length > 0)
+  throw new Error(`No such test files: ${missing.join(", ")}. Correct their names in test/long.mjs.`);
+
 const { status } = spawnSync(
   join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node"),
   [
@@ -38,9 +45,7 @@ const { status } = spawnSync(
     "browser-alone",
     // One after the other, because each of them needs the whole machine.
     "--no-file-parallelism",
-    ...(process.argv.length > 2
-      ? process.argv.slice(2)
-      : [...SUITES, ...TOOLS, "test/sources/many-kinds.test.ts", ...IN_BROWSER]),
+    ...(named.length > 0 ? named : files),
   ],
   {
     cwd: root,
