@@ -1,7 +1,8 @@
 import type { Frame } from "../../src/model/frames/frame.ts";
 import type { Request } from "../../src/model/request.ts";
 import type { OpenRequest, SessionControl, SessionSummary } from "../../src/model/session.ts";
-import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
+import type { MemorySessions } from "../server/memory-sessions.ts";
+import { sessionsWith } from "./sessions-with.ts";
 
 export const at = 1_700_000_000_000;
 export const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
@@ -12,21 +13,12 @@ export interface ManagedTestSessions extends MemorySessions {
 }
 
 export function createManagedTestSessions(): ManagedTestSessions {
-  const sessions = createMemorySessions();
-  const facts = new Map<string, Partial<SessionSummary>>();
-  const { get, list, subscribe, push } = sessions;
-  const full = (row: SessionSummary): SessionSummary => ({ ...row, ...facts.get(row.id) });
+  const facts: Record<string, Partial<SessionSummary>> = {};
+  const sessions = sessionsWith(facts);
   return Object.assign(sessions, {
-    get: (id: string) => {
-      const row = get(id);
-      return row && full(row);
-    },
-    list: () => list().map(full),
-    subscribe: (listener: Parameters<typeof subscribe>[0]) =>
-      subscribe((change) => listener({ ...change, changed: change.changed.map(full) })),
     say(id: string, more: Partial<SessionSummary>) {
-      facts.set(id, { ...facts.get(id), ...more });
-      if (get(id) !== undefined) push(id, []);
+      facts[id] = { ...facts[id], ...more };
+      if (sessions.get(id) !== undefined) sessions.push(id, []);
     },
   });
 }

@@ -4,7 +4,7 @@ import { createMemorySessions, type MemorySessions } from "../server/memory-sess
 /** Sessions whose rows have more fields than those of `createMemorySessions`. */
 export function sessionsWith(facts: Record<string, Partial<SessionSummary>>): MemorySessions {
   const sessions = createMemorySessions();
-  const { get, list, subscribe, open } = sessions;
+  const { get, list, subscribe } = sessions;
   const full = (row: SessionSummary): SessionSummary => ({ ...row, ...facts[row.id] });
   return Object.assign(sessions, {
     get: (id: string) => {
@@ -14,6 +14,5 @@ export function sessionsWith(facts: Record<string, Partial<SessionSummary>>): Me
     list: () => list().map(full),
     subscribe: (listener: Parameters<typeof subscribe>[0]) =>
       subscribe((change) => listener({ ...change, changed: change.changed.map(full) })),
-    open,
   });
 }
