@@ -1,24 +1,34 @@
-import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { overflow, seriousFindings } from "./findings.ts";
 import { BROKEN_CONNECTION, createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { type Rest, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let browser: TestBrowser;
 let home: Home;
 let daemon: Daemon;
-let address: string;
+let rest: Rest;
 beforeAll(async () => {
   home = await createHome();
   daemon = await startDaemon(home, ["--replay-pace", "1000"]);
+  rest = restOf(home, daemon);
   browser = await openTestBrowser();
-  address = daemon.launch;
 });
+afterEach(() => browser.close());
 afterAll(async () => {
-  await browser.close();
   await daemon.stop();
   await home.remove();
 });
+
+/** The daemon with a launch link for one more browser. */
+const anotherLaunch = async (): Promise<Daemon> => ({ ...daemon, launch: await rest.link() });
+
+/** Opens the list in a browser of its own. */
+async function open(options?: BrowserContextOptions, expected?: RegExp[]) {
+  const context = await browser.newContext(options);
+  return { context, ...(await enter(context, await anotherLaunch(), expected)) };
+}
 
 const LOOKS = [
   { name: "dark", options: { colorScheme: "dark" as const, viewport: { width: 1280, height: 900 } } },
@@ -35,9 +45,7 @@ const LOOKS = [
 
 describe.each(LOOKS)("the page, $name", ({ options }) => {
   it("shows list and session without serious axe findings and horizontal scrolling", async () => {
-    const context = await browser.newContext(options);
-    const { page, complaints } = await enter(context, { ...daemon, launch: address });
-    address = await nextLink(page);
+    const { page, complaints } = await open(options);
     await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -56,14 +64,11 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
     );
     expect(red < 128).toBe(dark);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 });
 
 it("filters the list by its address, also after a reload and in the history", async () => {
-  const context = await browser.newContext();
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open();
   const row = page.getByRole("link", { name: /daylight saving ends/ });
   await row.waitFor();
   const rows = page.locator("[data-session]");
@@ -88,13 +93,10 @@ it("filters the list by its address, also after a reload and in the history", as
   expect(await page.getByRole("searchbox", { name: "Filter sessions" }).inputValue()).toBe("daylight");
   expect(new URL(page.url()).search).toBe("?q=daylight&state=finished");
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("truncates no row of the list at any width", async () => {
-  const context = await browser.newContext();
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open();
   await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
   const cut = () =>
     page
@@ -105,13 +107,10 @@ it("truncates no row of the list at any width", async () => {
     await expect.poll(async () => [width, await cut()]).toEqual([width, 0]);
   }
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("shows complete rows of the list at 400 % zoom, with filters and grouping reachable", async () => {
-  const context = await browser.newContext({ viewport: { width: 320, height: 256 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 320, height: 256 } });
   await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
   const [list, row] = [
     page.locator(".sessions-list"),
@@ -137,13 +136,10 @@ it("shows complete rows of the list at 400 % zoom, with filters and grouping rea
     await expect.poll(isWhole).toBe(true);
   }
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("shows every control in a low window, the facts after a click, and the full connection state", async () => {
-  const context = await browser.newContext({ viewport: { width: 640, height: 400 } });
-  const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
-  address = await nextLink(page);
+  const { context, page } = await open({ viewport: { width: 640, height: 400 } }, BROKEN_CONNECTION);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
   /** The header's controls that are not completely in the window, or are covered. */
@@ -184,13 +180,10 @@ it("shows every control in a low window, the facts after a click, and the full c
   await context.setOffline(true);
   await page.getByRole("button", { name: "Retry" }).waitFor();
   await look();
-  await context.close();
 });
 
 it("distinguishes selected controls in forced colours", async () => {
-  const context = await browser.newContext({ forcedColors: "active" });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ forcedColors: "active" });
   const ground = (element: Locator) => element.evaluate((shown) => getComputedStyle(shown).backgroundColor);
   const chip = (name: string) => page.getByRole("button", { name, exact: true });
   await chip("Project").waitFor();
@@ -204,26 +197,20 @@ it("distinguishes selected controls in forced colours", async () => {
     expect(await ground(current)).toBe(turns);
   }
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("keeps the filter field wide enough beside the state filters", async () => {
   for (const width of [1000, 1280, 1450]) {
-    const context = await browser.newContext({ viewport: { width, height: 900 } });
-    const { page, complaints } = await enter(context, { ...daemon, launch: address });
-    address = await nextLink(page);
+    const { page, complaints } = await open({ viewport: { width, height: 900 } });
     const field = await page.getByRole("searchbox").first().boundingBox();
     expect(field?.width).toBeGreaterThan(200);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
-    await context.close();
   }
 });
 
 it("shows the keys of a command on one line", async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 1280, height: 900 } });
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page
     .getByRole("region", { name: "Transcript", exact: true })
@@ -238,13 +225,10 @@ it("shows the keys of a command on one line", async () => {
     );
   expect(Math.max(...lines)).toBe(1);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("shows the beginning of a tall dialog, with keys no higher than their line", async () => {
-  const context = await browser.newContext({ viewport: { width: 320, height: 400 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 320, height: 400 } });
   await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
   await page.keyboard.press("?");
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -257,13 +241,10 @@ it("shows the beginning of a tall dialog, with keys no higher than their line", 
     .evaluateAll((keys) => keys.map((key) => key.getBoundingClientRect().height));
   expect(new Set(heights)).toEqual(new Set([20]));
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("aligns a prompt by the direction of its language", async () => {
-  const context = await browser.newContext();
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open();
   await page.getByRole("link", { name: "New session" }).click();
   const field = page.getByRole("textbox", { name: "Prompt" });
   const caretAtRight = async () => {
@@ -276,13 +257,10 @@ it("aligns a prompt by the direction of its language", async () => {
   await field.fill("אנא תקן");
   expect(await caretAtRight()).toBe(0);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("pastes a prompt of 16 times as many lines in at most 40 times the time", async () => {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { context, page, complaints } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByRole("link", { name: "New session" }).click();
   const field = page.getByRole("textbox", { name: "Prompt" });
   const chromium = await context.newCDPSession(page);
@@ -303,13 +281,10 @@ it("pastes a prompt of 16 times as many lines in at most 40 times the time", asy
   const cost = await costOf(2_000);
   expect((await costOf(32_000)) / cost).toBeLessThan(40);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("shows the actions of a prompt or part in place of its kind, not over it", async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const { page } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page } = await open({ viewport: { width: 1280, height: 900 } });
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page
     .getByRole("region", { name: "Transcript", exact: true })
@@ -325,13 +300,10 @@ it("shows the actions of a prompt or part in place of its kind, not over it", as
     await expect.poll(async () => [await opacity(kind), await opacity(actions)]).toEqual(["0", "1"]);
     await actions.getByRole("button", { name: "Raw" }).click({ trial: true });
   }
-  await context.close();
 });
 
 it("shows times completely with the text spacing of WCAG 1.4.12", async () => {
-  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 900 } });
-  const { page } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page } = await open({ bypassCSP: true, viewport: { width: 1280, height: 900 } });
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page
     .getByRole("region", { name: "Transcript", exact: true })
@@ -349,13 +321,10 @@ it("shows times completely with the text spacing of WCAG 1.4.12", async () => {
       }).length,
   );
   expect(covered).toBe(0);
-  await context.close();
 });
 
 it("highlights code in the theme's palette, and keeps its text", async () => {
-  const context = await browser.newContext({ colorScheme: "dark" });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ colorScheme: "dark" });
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   const code = page.locator("code", { hasText: "return { start: midnight" });
   const keyword = code.locator(".code-keyword").first();
@@ -371,7 +340,6 @@ it("highlights code in the theme's palette, and keeps its text", async () => {
     "return { start: midnight(year, month, day, zone), end: midnight(year, month, day + 1, zone) };",
   );
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("highlights code after a lost connection prevented loading the worker", async () => {
@@ -381,8 +349,7 @@ it("highlights code after a lost connection prevented loading the worker", async
     refused += 1;
     return refused <= 2 ? route.abort() : route.continue();
   });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
-  address = await nextLink(page);
+  const { page, complaints } = await enter(context, await anotherLaunch(), BROKEN_CONNECTION);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page
     .locator("code", { hasText: "return { start: midnight" })
@@ -392,18 +359,16 @@ it("highlights code after a lost connection prevented loading the worker", async
   expect(refused).toBe(3);
   expect(await page.getByText("not highlighted").count()).toBe(0);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("reports a screen whose script cannot be fetched, and shows it once it can", async () => {
   const context = await browser.newContext();
   let refused = true;
   await context.route(/SessionScreen-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
-  const { page, complaints } = await enter(context, { ...daemon, launch: address }, [
+  const { page, complaints } = await enter(context, await anotherLaunch(), [
     ...BROKEN_CONNECTION,
     /dynamically imported module/,
   ]);
-  address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
   await page.getByText("The daemon was probably updated").waitFor();
@@ -412,15 +377,13 @@ it("reports a screen whose script cannot be fetched, and shows it once it can", 
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("reports a part of a screen whose script cannot be fetched, and shows it once it can", async () => {
   const context = await browser.newContext();
   let refused = true;
   await context.route(/Find-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
-  const { page, complaints } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
-  address = await nextLink(page);
+  const { page, complaints } = await enter(context, await anotherLaunch(), BROKEN_CONNECTION);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
   await page.keyboard.press("/");
@@ -433,19 +396,16 @@ it("reports a part of a screen whose script cannot be fetched, and shows it once
   await page.keyboard.press("/");
   await page.getByRole("searchbox", { name: "Find in this session" }).waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("reports a page of an older build above the screen", async () => {
-  const context = await browser.newContext();
+  const { context, page, complaints } = await open();
   let other = false;
   await context.route("**/api/status", async (route) => {
     const response = await route.fetch();
     const status = (await response.json()) as object;
     await route.fulfill({ response, json: { ...status, ...(other && { build: "/assets/index-other.js" }) } });
   });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.locator("article").first().waitFor();
@@ -476,13 +436,10 @@ it("reports a page of an older build above the screen", async () => {
   await transcript.locator("article").first().waitFor();
   expect(await told.count()).toBe(0);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("has no input below 16 px on a phone, so that browsers do not zoom", async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 390, height: 844 } });
   const tooSmall = () =>
     page
       .locator("input:not([type=checkbox], [type=radio], [type=file]), select, textarea")
@@ -502,13 +459,10 @@ it("has no input below 16 px on a phone, so that browsers do not zoom", async ()
   await page.locator(".find .filter").waitFor();
   expect(await tooSmall()).toEqual([]);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("places the actions of an open card nearer to it than to the next line on a phone", async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 390, height: 844 } });
   await page.getByRole("link", { name: /API process grow/ }).click();
   const row = page.locator(".part-row", { hasText: "src/api/now.ts" });
   await row.locator("summary").first().click();
@@ -531,7 +485,6 @@ it("places the actions of an open card nearer to it than to the next line on a p
     )
     .toBe("well");
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 /** Whether nothing covers the last line of the text. */
@@ -552,9 +505,7 @@ it.each([
 ])(
   "keeps the line being typed in a new session visible above Start, %i by %i pixels",
   async (width, height) => {
-    const context = await browser.newContext({ viewport: { width, height } });
-    const { page, complaints } = await enter(context, { ...daemon, launch: address });
-    address = await nextLink(page);
+    const { page, complaints } = await open({ viewport: { width, height } });
     await page.getByRole("link", { name: "New session" }).click();
     const field = page.getByRole("textbox", { name: "Prompt" });
     await field.focus();
@@ -564,14 +515,11 @@ it.each([
       await expect.poll(async () => [line, await isLastLineSeen(field)]).toEqual([line, true]);
     }
     expect(complaints).toEqual([]);
-    await context.close();
   },
 );
 
 it("keeps Start and the text visible when an image is added to a new session", async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 1280, height: 800 } });
   await page.getByRole("link", { name: "New session" }).click();
   const start = page.getByRole("button", { name: "Start", exact: true });
   await start.waitFor();
@@ -591,13 +539,10 @@ it("keeps Start and the text visible when an image is added to a new session", a
   expect((now?.y ?? Number.NaN) + (now?.height ?? 0)).toBeLessThanOrEqual(low);
   await expect.poll(() => isLastLineSeen(page.getByRole("textbox", { name: "Prompt" }))).toBe(true);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it("places labels beside their boxes, and focus rings clear of times, on a phone", async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
+  const { page, complaints } = await open({ viewport: { width: 390, height: 844 } });
   const time = page.locator("[data-session] .session-time").first();
   await time.waitFor();
   const room = await time.evaluate((element) => {
@@ -615,15 +560,12 @@ it("places labels beside their boxes, and focus rings clear of times, on a phone
   });
   expect(beside).toBeGreaterThan(0);
   expect(complaints).toEqual([]);
-  await context.close();
 });
 
 it.each([1920, 1440, 1101, 1024, 801, 641, 390])(
   "keeps the list's filter readable, its states on one line and the current group's heading in view at %i px",
   async (width) => {
-    const context = await browser.newContext({ viewport: { width, height: 480 } });
-    const { page, complaints } = await enter(context, { ...daemon, launch: address });
-    address = await nextLink(page);
+    const { page, complaints } = await open({ viewport: { width, height: 480 } });
     await page.locator("[data-session]").first().waitFor();
     await page.getByRole("searchbox", { name: "Filter sessions" }).fill("a");
     await page.getByText(/^\d+ of \d+ sessions$/).waitFor();
@@ -654,7 +596,6 @@ it.each([1920, 1440, 1101, 1024, 801, 641, 390])(
       )
       .toBe(true);
     expect(complaints).toEqual([]);
-    await context.close();
   },
 );
 
@@ -671,9 +612,7 @@ const smaller = (page: Page, least: number) =>
   );
 
 it.each([1280, 390])("has no control smaller than 24 × 24 pixels at %i px", async (width) => {
-  const context = await browser.newContext({ viewport: { width, height: 844 } });
-  const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
-  address = await nextLink(page);
+  const { context, page } = await open({ viewport: { width, height: 844 } }, BROKEN_CONNECTION);
   await page.getByRole("link", { name: /API process grow/ }).waitFor();
   expect(await smaller(page, 24)).toEqual([]);
   await page.getByRole("link", { name: /API process grow/ }).click();
@@ -692,17 +631,14 @@ it.each([1280, 390])("has no control smaller than 24 × 24 pixels at %i px", asy
   await context.setOffline(true);
   await page.getByRole("button", { name: "Retry" }).waitFor();
   expect(await smaller(page, 24)).toEqual([]);
-  await context.close();
 });
 
 it("has buttons and filters of 32 pixels, and a back link of 44, on a touch screen", async () => {
-  const context = await browser.newContext({
+  const { page, complaints } = await open({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
     isMobile: true,
   });
-  const { page, complaints } = await enter(context, { ...daemon, launch: address });
-  address = await nextLink(page);
   const heights = (selector: string) =>
     page
       .locator(`${selector}:visible`)
@@ -713,16 +649,4 @@ it("has buttons and filters of 32 pixels, and a back link of 44, on a touch scre
   await page.locator(".session-up").waitFor();
   expect(Math.min(...(await heights(".session-up")))).toBeGreaterThanOrEqual(44);
   expect(complaints).toEqual([]);
-  await context.close();
 });
-
-async function nextLink(page: Page): Promise<string> {
-  return page.evaluate(async () => {
-    const reply = await fetch("/api/link", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-verbatim-client": "1" },
-      body: "{}",
-    });
-    return ((await reply.json()) as { link: string }).link;
-  });
-}

@@ -17,6 +17,7 @@ import {
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+import { restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const CUTS = times(8, 200);
@@ -120,7 +121,7 @@ describe("a growing session file", () => {
 
     const other = await enter(await browserTo(), {
       ...daemon,
-      launch: await anotherLink(first.page, daemon),
+      launch: await restOf(home, daemon).link(),
     });
     await other.page.goto(`${daemon.origin}/session/${new URL(first.page.url()).pathname.split("/").at(-1)}`);
     // The daemon has read the file to its end.
@@ -166,17 +167,4 @@ function lastWords(lines: string[]): string {
     stop_reason: "end_turn",
   };
   return JSON.stringify(answer);
-}
-
-/** A second launch link: the first one opened once, in the other browser. */
-async function anotherLink(page: import("playwright-core").Page, { origin }: Daemon): Promise<string> {
-  const link = await page.evaluate(async (address) => {
-    const reply = await fetch(`${address}/api/link`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-verbatim-client": "1" },
-      body: "{}",
-    });
-    return ((await reply.json()) as { link: string }).link;
-  }, origin);
-  return link;
 }

@@ -13,6 +13,7 @@ import {
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+import { restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** An image of one pixel. */
@@ -80,18 +81,6 @@ async function words(page: Page): Promise<[string, string][]> {
   ]);
 }
 
-/** A launch link for another browser. */
-function anotherLink(page: Page): Promise<string> {
-  return page.evaluate(async () => {
-    const reply = await fetch("/api/link", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-verbatim-client": "1" },
-      body: "{}",
-    });
-    return ((await reply.json()) as { link: string }).link;
-  });
-}
-
 describe("a session that is started in the page", () => {
   it("streams, and is the same after a reload in the middle and at the end", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
@@ -145,7 +134,7 @@ describe("a session that is started in the page", () => {
   it("asks a question that is answered once, which the other browser shows immediately", async () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
-    const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
+    const second = await enter(await newContext(), { ...daemon, launch: await restOf(home, daemon).link() });
     await second.page.getByRole("link", { name: /^waiting / }).click();
     for (const { page } of [first, second])
       await transcript(page).getByRole("form", { name: "Question" }).waitFor();
@@ -164,7 +153,7 @@ describe("a session that is started in the page", () => {
   it("accepts the first of two browsers' answers to an approval, and shows it in both", async () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "approval", "Make a file");
-    const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
+    const second = await enter(await newContext(), { ...daemon, launch: await restOf(home, daemon).link() });
     await second.page.goto(first.page.url());
     const buttons = await Promise.all(
       [first.page, second.page].map((page, index) =>
