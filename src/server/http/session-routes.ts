@@ -30,7 +30,10 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
     context.header("content-type", "application/json");
     return stream(context, async (out) => {
       await out.write(`${JSON.stringify({ epoch, seq }).slice(0, -1)},"page":`);
-      for (const piece of page) await out.write(piece);
+      for (const piece of page) {
+        if (out.aborted) return;
+        await out.write(piece);
+      }
       await out.write("}");
     });
   });

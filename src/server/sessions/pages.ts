@@ -9,8 +9,9 @@ import { PAGE_SIZE, type PlacedPart, type SessionPage } from "../../protocol.ts"
 /** Approximate maximum of JSON bytes per page. A page has at least `PAGE_MINIMUM` parts. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_MINIMUM = 8;
-/** Minimum length of a piece of JSON but the last one, in UTF-16 code units, and number of turns in it. */
+/** Minimum length of a piece of JSON except the last, in UTF-16 code units. */
 const PIECE = 64 * 1024;
+/** Number of turns of a column that are serialized at once. */
 const ITEMS = 1_000;
 
 /** Truncated parts `[from, to)`, up to about a megabyte, with the results of their calls wherever they are. */
@@ -72,10 +73,14 @@ export function sessionPage(session: SessionSummary, transcript: Transcript): Se
 
 /**
  * A page as JSON, in pieces. The page of a huge session has 15 MB of turns: a string of all of them, or of one column, takes memory
- * that is only freed much later.
+ * that is only freed much later. All but the turns, which the page has copies of, is serialized before the first piece is requested.
  */
-export function* pageJson({ turns, ...page }: SessionPage): Generator<string> {
-  let piece = `${JSON.stringify(page).slice(0, -1)},"turns":{`;
+export function pageJson({ turns, ...page }: SessionPage): Iterable<string> {
+  return turnsJson(`${JSON.stringify(page).slice(0, -1)},"turns":{`, turns);
+}
+
+function* turnsJson(begin: string, turns: SessionPage["turns"]): Generator<string> {
+  let piece = begin;
   let separator = "";
   for (const [name, column] of Object.entries(turns)) {
     piece += `${separator}"${name}":[`;
