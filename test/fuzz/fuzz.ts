@@ -44,7 +44,7 @@ const BATCH = 25;
 /** Number of findings after which a target is no longer tried. */
 const ENOUGH = 5;
 /** A thread whose case takes this many times the allowed CPU is terminated. Faster cases report themselves. */
-const SLOWDOWN_FACTOR = 5;
+const TERMINATION_FACTOR = 5;
 /** The same for elapsed time, for a case that waits forever. */
 const LONGEST_WAIT_MS = 60_000;
 
@@ -156,9 +156,9 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
         continue;
       }
       const waited = performance.now() - since;
-      if (waited < slowest_ms * SLOWDOWN_FACTOR) continue;
+      if (waited < slowest_ms * TERMINATION_FACTOR) continue;
       const used = (await cpuOf(worker)) - cpu;
-      if (used > slowest_ms * SLOWDOWN_FACTOR)
+      if (used > slowest_ms * TERMINATION_FACTOR)
         return { type: "hang", after: `${Math.round(used)} ms of CPU` };
       if (waited > LONGEST_WAIT_MS) return { type: "hang", after: `${Math.round(waited)} ms` };
     }
