@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import * as z from "zod";
 import { agentsReply } from "../../src/protocol.ts";
 import { scripts } from "../../src/providers/scripted/scripts/index.ts";
 import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
@@ -23,15 +24,18 @@ afterEach(async () => {
   await home.remove();
 });
 
+const Todos = z.array(z.object({ text: z.string() })).default([]);
+
 const steps = scripts.get("discovery")?.steps ?? [];
-/** The script's content in order: each part's kind and first words; for a call its tool and subject. */
+/** The script's content in order: each part's kind and first words; for a call its tool and subject, for a plan its next step. */
 const SCRIPT = steps
   .flatMap(({ parts }) => parts)
   .map(({ thinking, text, tool_call }) => {
     if (thinking !== undefined) return `thinking ${firstWords(thinking)}`;
     if (text !== undefined) return `text ${firstWords(text)}`;
-    const { path, pattern, command } = tool_call?.arguments ?? {};
-    return `tool ${tool_call?.name.toLowerCase()} ${pattern ?? path ?? command ?? ""}`;
+    const { path, pattern, command, todos } = tool_call?.arguments ?? {};
+    const subject = pattern ?? path ?? command ?? Todos.parse(todos)[0]?.text ?? "";
+    return `tool ${tool_call?.name.toLowerCase()} ${subject}`;
   });
 
 /** Without Markdown syntax. */
