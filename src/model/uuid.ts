@@ -1,6 +1,6 @@
 import { parse, v5 } from "uuid";
 import { isUuid } from "./is-uuid.ts";
-import { sha1Start } from "./sha1.ts";
+import { sha1Start, type Words128 } from "./sha1.ts";
 
 /** The namespace of ids derived from names that are not UUIDs. */
 const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
@@ -12,9 +12,9 @@ const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
 export function uuidFrom(namespace: string, name: string): string {
   if (namespace !== lastNamespace) {
     lastNamespace = namespace;
-    input.set(parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE)));
+    prefix = wordsOf(parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE)));
   }
-  const [a, b, c, d] = hash(name);
+  const [a, b, c, d] = sha1Start(prefix, name);
   writeDigits(hashed, 0, a >>> 16);
   writeDigits(hashed, 4, a);
   writeDigits(hashed, 9, b >>> 16);
@@ -26,23 +26,9 @@ export function uuidFrom(namespace: string, name: string): string {
   return decoder.decode(hashed);
 }
 
-/** Hashes the bytes of the namespace, then those of the name. */
-function hash(name: string): readonly [number, number, number, number] {
-  if (name.length <= MAX_SHORT) {
-    let at = 0;
-    while (at < name.length) {
-      const unit = name.charCodeAt(at);
-      if (unit > 0x7f) break;
-      input[16 + at] = unit;
-      at += 1;
-    }
-    if (at === name.length) return sha1Start(input, 16 + at);
-  }
-  const bytes = encoder.encode(name);
-  const whole = new Uint8Array(16 + bytes.length);
-  whole.set(input.subarray(0, 16));
-  whole.set(bytes, 16);
-  return sha1Start(whole, whole.length);
+function wordsOf(bytes: Uint8Array): Words128 {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  return [view.getInt32(0), view.getInt32(4), view.getInt32(8), view.getInt32(12)];
 }
 
 /** Writes the lower 16 bits of a word as four hexadecimal digits. */
@@ -65,11 +51,9 @@ for (const text of ["0123456789abcdef", "0123456789ABCDEF"])
 const HYPHEN = 0x2d;
 /** The text of the UUID being written, as ASCII: decoding it is faster than joining strings, and the result is flat. */
 const hashed = encoder.encode(NAMESPACE);
-const MAX_SHORT = 256;
-/** Begins with the bytes of the last namespace: a whole file is read with the same one. */
-const input = new Uint8Array(16 + MAX_SHORT);
+/** The last namespace as words: a whole file is read with the same one. */
+let prefix = wordsOf(parse(NAMESPACE));
 let lastNamespace = NAMESPACE;
-input.set(parse(NAMESPACE));
 
 /**
  * Derives a part's id from its index in the message: the index is mixed into the last nine digits of the message's UUID.
