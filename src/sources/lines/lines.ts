@@ -57,7 +57,7 @@ export function createLineReader(
    * The bytes of the current incomplete line. The buffer doubles when full, so that pushing single bytes stays linear. Not kept
    * for a line longer than `MAX_LINE`.
    */
-  let pending = new Uint8Array(0);
+  let pending = Buffer.alloc(0);
   let pendingLength = 0;
   /** Number of NUL bytes before `pending` that were not returned yet. A file may have gigabytes of them. */
   let nuls = 0;
@@ -67,15 +67,15 @@ export function createLineReader(
   /** Length of `pending` at the last unsuccessful `settle`, so that polling a long torn line does not parse it again. */
   let settleTried = 0;
 
-  function append(bytes: Uint8Array): void {
+  function append(bytes: Buffer): void {
     const length = pendingLength + bytes.length;
     if (length > max_line) {
-      pending = new Uint8Array(0);
+      pending = Buffer.alloc(0);
       pendingLength = length;
       return;
     }
     if (length > pending.length) {
-      const grown = new Uint8Array(Math.max(length, pending.length * 2, 256));
+      const grown = Buffer.alloc(Math.max(length, pending.length * 2, 256));
       grown.set(pending.subarray(0, pendingLength));
       pending = grown;
     }
@@ -84,7 +84,7 @@ export function createLineReader(
   }
 
   /** The part of a line after its leading NUL bytes, which are returned once something follows. */
-  function skipLeadingNul(bytes: Uint8Array, out: LineRecord[]): Uint8Array {
+  function skipLeadingNul(bytes: Buffer, out: LineRecord[]): Buffer {
     if (pendingLength > 0 || (nuls === 0 && bytes[0] !== NUL)) return bytes;
     const end = skipNul(bytes, 0, bytes.length);
     nuls += end;
@@ -110,7 +110,9 @@ export function createLineReader(
   }
 
   return {
-    push(chunk) {
+    push(bytes) {
+      const chunk =
+        bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const out: LineRecord[] = [];
       let from = 0;
       for (;;) {
@@ -124,7 +126,7 @@ export function createLineReader(
           advance(pendingLength);
           pendingLength = 0;
           // Release the memory of one long line.
-          if (pending.length > 1 << 20) pending = new Uint8Array(0);
+          if (pending.length > 1 << 20) pending = Buffer.alloc(0);
         } else {
           readLine(at, rest, rest.length, max_line, out);
           advance(rest.length);
@@ -148,7 +150,7 @@ export function createLineReader(
       const { records, rest } =
         whole.value === undefined ? leadingRecords(at, bytes, from, to) : { records: [whole], rest: to };
       if (records.length === 0) return [];
-      const left = bytes.slice(rest);
+      const left = Buffer.from(bytes.subarray(rest));
       at.byte += rest;
       at.settled = true;
       at.followsNul = false;

@@ -95,7 +95,6 @@ function createRecordLinesReader<State>(
   function feed(records: readonly LineRecord[]): ReadRecord[] {
     const out: ReadRecord[] = [];
     for (const line of records) {
-      saved.last = line.place;
       const record = line.value === undefined ? unreadable(line, path) : recordOf(line, path, isLog);
       if ("kind" in record) {
         saved.held.push(record);
@@ -105,8 +104,10 @@ function createRecordLinesReader<State>(
       const { disposition, frames } = reader.read(state, record);
       release(out);
       out.push({ place: line.place, disposition, frames });
-      saved.at = frames.findLast(({ at }) => at !== 0)?.at ?? saved.at;
+      saved.at = lastTime(frames) ?? saved.at;
     }
+    const last = records.at(-1);
+    if (last !== undefined) saved.last = last.place;
     if (saved.side !== undefined && reader.sessionId(state) !== undefined) {
       const text = saved.side;
       delete saved.side;
@@ -159,6 +160,16 @@ function createRecordLinesReader<State>(
       return saveCheckpoint(agent, position.byte, { ...saved, lines: position });
     },
   };
+}
+
+/** The time of the last frame that has one. */
+function lastTime(frames: readonly Frame[]): number | undefined {
+  // A loop, because this happens for every record.
+  for (let index = frames.length - 1; index >= 0; index -= 1) {
+    const at = frames[index]?.at;
+    if (at !== undefined && at !== 0) return at;
+  }
+  return undefined;
 }
 
 /** A line as a record. The header of a record log, and damaged lines of one, are not records. */
