@@ -6,8 +6,11 @@ import type { SegmentStart } from "../../store/index/contract.ts";
 import { deleteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 import { createSegmentStarts, readIndex, type SegmentTranscripts } from "./segment-starts.ts";
 
-/** Increase it when readers produce other parts from the same bytes. All files are then indexed again. */
-export const READERS_VERSION = 10;
+/**
+ * Increase it when readers produce other parts from the same bytes, or save their state in another shape. All files are then indexed
+ * again.
+ */
+export const READERS_VERSION = 11;
 
 /** Sources that are on disk. */
 export interface WrittenSources {

@@ -4,6 +4,7 @@ import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { addItem, itemWithId } from "../recent-items.ts";
 import {
   type ConversationState,
   type EmittedCall,
@@ -219,7 +220,7 @@ export class Conversation extends RecordFrames {
     const tool_name = call?.tool_name ?? result.tool_name;
     const payload = result.payload === undefined ? call?.payload : result.payload(call?.payload);
     const tool_call_id = call?.id ?? result.id ?? `result@${this.recordKey()}`;
-    const before = this.state.results.find(({ id }) => id === tool_call_id);
+    const before = itemWithId(this.state.results, tool_call_id);
     const { message_id, part_id } = this.recordPart();
     const body: Body<"message.tool_result"> = {
       type: "message.tool_result",
@@ -253,7 +254,7 @@ export class Conversation extends RecordFrames {
 
   private rememberResult(id: string): void {
     const source = this.record?.place;
-    remember(this.state.results, source === undefined ? { id } : { id, source });
+    addItem(this.state.results, source === undefined ? { id } : { id, source }, MAX_ENDED);
   }
 
   /** Ends the open step. An answer without calls ends the turn. */

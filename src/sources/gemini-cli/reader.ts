@@ -42,6 +42,8 @@ interface State {
   messages: string[];
   /** Messages that a rewind retracted. The agent may write them again. */
   rewound: string[];
+  /** The model of the last message that names one. */
+  model?: string;
   /** The model's last message, which is the step of its calls. */
   last?: string;
   /** Recently emitted calls, and recently ended ones. */
@@ -100,6 +102,9 @@ export const geminiReader: RecordReader<State> = {
 
 const sessionIdOf = (name: string): string =>
   isUuid(name) ? name.toLowerCase() : uuidFrom("gemini-cli", name);
+
+// Optional fields of frequent frames are assigned one by one: spreading objects is slow.
+type Body<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
 
 class RecordReading {
   private readonly state: State;
@@ -383,8 +388,10 @@ class RecordReading {
     const model = asText(value.model);
     if (isNew) {
       state.last = message_id;
-      this.put({ type: "message.start", message_id, ...(model !== undefined && { model }) });
-      if (model !== undefined) this.put({ type: "session.update", patch: { model } });
+      const start: Body<"message.start"> = { type: "message.start", message_id };
+      if (model !== undefined) start.model = model;
+      this.put(start);
+      this.nameModel(model);
     }
     for (const [index, each] of asArray(value.thoughts).entries()) {
       const thought = asObject(each);
@@ -411,11 +418,20 @@ class RecordReading {
     }
     // Its calls follow later and belong to it.
     const usage = usageOf(value.tokens);
-    if (isNew) this.put({ type: "message.end", message_id, ...(usage !== undefined && { usage }) });
-    else if (usage !== undefined) this.put({ type: "message.end", message_id, usage });
+    if (isNew || usage !== undefined) {
+      const end: Body<"message.end"> = { type: "message.end", message_id };
+      if (usage !== undefined) end.usage = usage;
+      this.put(end);
+    }
     this.fold("its message");
     for (const [index, each] of asArray(value.toolCalls).entries())
       this.call(asObject(each) ?? {}, [...path, "toolCalls", index, "args"], message_id, isNew);
+  }
+
+  private nameModel(model: string | undefined): void {
+    if (model === undefined || model === this.state.model) return;
+    this.state.model = model;
+    this.put({ type: "session.update", patch: { model } });
   }
 
   private call(
@@ -444,7 +460,7 @@ class RecordReading {
     this.link(call, id);
     const result = resultOf(call, id);
     if (result !== undefined) {
-      this.put({ ...result, ...this.resultIds(id) });
+      this.put(Object.assign(result, this.resultIds(id)));
       addName(state.ended, id, MAX_CALLS);
       // A sub-agent's result. Its file has no other end.
       if (call.name === COMPLETE_TASK && result.status === "success")

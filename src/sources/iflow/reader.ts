@@ -13,6 +13,7 @@ import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts
 import { ofFailure } from "../conversation/tool-payload.ts";
 import { displayedDiff } from "../conversation/unified-diff.ts";
 import { unwrap } from "../conversation/wrappers.ts";
+import { addItem, itemWithId } from "../recent-items.ts";
 
 /** State of an iFlow session between records. */
 export interface IflowState extends StartedRuns {
@@ -142,10 +143,10 @@ function isNew(
     const id = asText(block.id);
     if (id === undefined) return true;
     const { length } = input_json;
-    const known = state.emitted_calls.findLast((call) => call.id === id);
+    const known = itemWithId(state.emitted_calls, id);
     if (known?.length === length) return false;
     if (known !== undefined) known.length = length;
-    else if (state.emitted_calls.push({ id, length }) > MAX_EMITTED_CALLS) state.emitted_calls.shift();
+    else addItem(state.emitted_calls, { id, length }, MAX_EMITTED_CALLS);
     return true;
   }
   const text = asText(block.text);

@@ -12,6 +12,7 @@ import type {
   SessionLinkFacts,
   SessionRecord,
 } from "../contract.ts";
+import { addItem, itemWithId } from "../recent-items.ts";
 import { mediaOf, stopOf, usageOf } from "./fields.ts";
 import { resultFrame } from "./tool.ts";
 
@@ -25,22 +26,32 @@ const DEFAULT_AGENT = "build";
 /** Maximum number of run calls that are remembered for linking. */
 const MAX_RUNS = 1_000;
 
+interface Message {
+  id: string;
+  /** The id in frames. */
+  message_id: string;
+  role: "user" | "assistant";
+  mode?: string;
+  /** Not emitted yet, because the message has started no step. */
+  model?: string;
+  begun?: boolean;
+}
+
 interface State {
   session_id?: string;
   name: string;
   parent?: string;
   /** Time of the last record with a time, in milliseconds. */
   at: number;
-  /**
-   * Newest last, and searched from there: most records concern the newest. `model`: not emitted yet, because the message has
-   * started no step.
-   */
-  messages: { id: string; role: "user" | "assistant"; mode?: string; model?: string; begun?: boolean }[];
+  /** Newest last. */
+  messages: Message[];
   /** The open prompt. Its parts arrive one by one. */
   prompt?: { message: string; parts: { key: string; part: Part }[]; at: number; origin?: "command" };
   /** The agent of the last prompt (build, plan), and the message whose prompt has yet to name a different one. */
   agent: string;
   switches?: string;
+  /** The model of the last assistant message that names one. */
+  model?: string;
   /** The last assistant message without an end. */
   open?: string;
   version?: string;
@@ -84,7 +95,9 @@ class RecordReading {
 
   read(): RecordResult {
     const { key, value, deleted } = this.record;
-    const [kind = "", id = ""] = key.split(/:(.*)/s);
+    const colon = key.indexOf(":");
+    const kind = colon === -1 ? key : key.slice(0, colon);
+    const id = colon === -1 ? "" : key.slice(colon + 1);
     if (kind === "session") this.session(value);
     else if (deleted === true) this.deleted(kind, id);
     else if (kind === "message") this.message(id, asObject(value.data), value.reverted === true);
@@ -157,28 +170,26 @@ class RecordReading {
       return;
     }
     this.fold("its parts");
-    const known = state.messages.findLast((message) => message.id === id);
+    const known = itemWithId(state.messages, id);
     if (reverted) this.retract(id, undefined, role);
     // Later changes of a message concern its end, which is a separate record.
     if (known !== undefined) return;
     if (created !== undefined) state.at = created;
     const model = asText(data.modelID);
     const mode = asText(data.mode);
-    state.messages.push({
-      id,
-      role,
-      ...(mode !== undefined && { mode }),
-      ...(model !== undefined && { model }),
-    });
-    if (state.messages.length > MAX_MESSAGES) state.messages.shift();
+    const message: Message = { id, role, message_id: this.messageId(id) };
+    if (mode !== undefined) message.mode = mode;
+    if (model !== undefined) message.model = model;
+    addItem(state.messages, message, MAX_MESSAGES);
     delete state.prompt;
     if (role === "user") {
       this.agentOf(id, data);
       return;
     }
-    const provider = asText(data.providerID);
-    if (provider !== undefined || model !== undefined)
-      this.put({ type: "session.update", patch: { ...(model !== undefined && { model }) } });
+    if (model !== undefined && model !== state.model) {
+      state.model = model;
+      this.put({ type: "session.update", patch: { model } });
+    }
     this.open(id);
   }
 
@@ -202,7 +213,7 @@ class RecordReading {
 
   /** Starts the step of an assistant message. */
   private begin(id: string): void {
-    const message = this.state.messages.findLast((each) => each.id === id);
+    const message = itemWithId(this.state.messages, id);
     if (message === undefined || message.begun === true) return;
     message.begun = true;
     this.put({
@@ -213,7 +224,8 @@ class RecordReading {
   }
 
   private messageId(id: string): string {
-    return uuidFrom(this.session_id, `message:${id}`);
+    const known = itemWithId(this.state.messages, id);
+    return known?.message_id ?? uuidFrom(this.session_id, `message:${id}`);
   }
   private partId(id: string): string {
     return openCodePartId(this.session_id, id);
@@ -245,7 +257,7 @@ class RecordReading {
       return;
     }
     const { state } = this;
-    const known = state.messages.findLast((each) => each.id === message);
+    const known = itemWithId(state.messages, message);
     const time = asObject(data.time) ?? asObject(asObject(data.state)?.time);
     const at = asNumber(time?.start) ?? asNumber(time?.created);
     if (at !== undefined) state.at = at;
@@ -352,7 +364,6 @@ class RecordReading {
 
   private assistantPart(id: string, message: string, data: JsonObject): void {
     const message_id = this.messageId(message);
-    const part_id = this.partId(id);
     switch (data.type) {
       case "text":
       case "reasoning": {
@@ -361,6 +372,7 @@ class RecordReading {
           return;
         }
         this.begin(message);
+        const part_id = this.partId(id);
         const kind = data.type === "text" ? "text" : "thinking";
         this.emitShown({ type: "message.part_start", part_id, kind, message_id });
         const text = asString(data.text) ?? "";
@@ -378,6 +390,7 @@ class RecordReading {
           this.unknown(`part:${id}`, data);
           return;
         }
+        const part_id = this.partId(id);
         if (media.type === "image_url")
           this.emitShown({ type: "message.image", part_id, message_id, url: media.url });
         else {
@@ -458,10 +471,9 @@ class RecordReading {
     const { state } = this;
     this.fold("its message's end");
     // The record of its message could not be read. While the list is not full, no message was forgotten.
-    const isUnread =
-      state.messages.length < MAX_MESSAGES && !state.messages.some((message) => message.id === id);
+    const isUnread = state.messages.length < MAX_MESSAGES && itemWithId(state.messages, id) === undefined;
     if (isUnread) {
-      state.messages.push({ id, role: "assistant" });
+      addItem(state.messages, { id, role: "assistant", message_id: this.messageId(id) }, MAX_MESSAGES);
       this.open(id);
     } else this.begin(id);
     const error = asObject(value.error);

@@ -10,6 +10,7 @@ import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import { addItem, itemWithId } from "../recent-items.ts";
 import { answerOf } from "./results.ts";
 import type { QwenState } from "./state.ts";
 import { readSystem } from "./system.ts";
@@ -30,7 +31,7 @@ export const qwenReader: RecordReader<QwenState> = {
     tree: emptyTree(),
     agents: {},
     ended: [],
-    asked: {},
+    asked: [],
     has_figures: false,
   }),
   sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
@@ -155,10 +156,10 @@ function followBranch(state: QwenState, conversation: Conversation, parent: stri
   conversation.marker("rewind", `Rewound${turns === 0 ? "" : `: ${count} abandoned`}`);
 }
 
-const objectsIn = (list: readonly unknown[]): JsonObject[] =>
-  list.map(asObject).filter((item) => item !== undefined);
-
-const partsIn = (value: JsonObject): JsonObject[] => objectsIn(asArray(asObject(value.message)?.parts));
+const partsIn = (value: JsonObject): JsonObject[] =>
+  asArray(asObject(value.message)?.parts)
+    .map(asObject)
+    .filter((part) => part !== undefined);
 
 function readUser(conversation: Conversation, value: JsonObject, byAgent: boolean): void {
   const subtype = asText(value.subtype);
@@ -248,37 +249,45 @@ function emitCall(
     payload,
   });
   noteCall(state, { id, name: tool_name, input }, state.conversation.at);
-  if (given === undefined || given === "__proto__") return;
-  state.asked[given] = callKey(tool_name, args_json);
-  const asked = Object.keys(state.asked);
-  if (asked[0] !== undefined && asked.length > MAX_ASKED) delete state.asked[asked[0]];
+  if (given === undefined) return;
+  const key = callKey(tool_name, args_json);
+  const known = itemWithId(state.asked, given);
+  if (known === undefined) addItem(state.asked, { id: given, key }, MAX_ASKED);
+  else known.key = key;
+}
+
+/** Removes and returns the telemetry of an ended call. */
+function takeEnded({ ended }: QwenState, key: string | undefined): QwenState["ended"][number] | undefined {
+  const at = key === undefined ? -1 : ended.findIndex(({ call }) => call === key);
+  return at === -1 ? undefined : ended.splice(at, 1)[0];
 }
 
 function readResults(state: QwenState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   const callResult = asObject(value.toolCallResult);
-  const parts = partsIn(value);
-  const responses = objectsIn(parts.map((part) => part.functionResponse));
-  const media = parts.flatMap((part): MediaPart[] => {
-    const image = asObject(part.functionResponse) === undefined ? imageOf(part) : undefined;
-    return image === undefined ? [] : [image];
-  });
+  const responses: JsonObject[] = [];
+  const media: MediaPart[] = [];
+  for (const part of partsIn(value)) {
+    const response = asObject(part.functionResponse);
+    const image = response === undefined ? imageOf(part) : undefined;
+    if (response !== undefined) responses.push(response);
+    if (image !== undefined) media.push(image);
+  }
   for (const [index, response] of responses.entries()) {
     const belongs = callResult?.callId === response.id || responses.length === 1;
     const answer = answerOf(response, belongs ? callResult : undefined, index === 0 ? media : []);
     const { id, tool_name, outcome, payload, ...rest } = answer;
-    const call = id === undefined || !Object.hasOwn(state.asked, id) ? undefined : state.asked[id];
-    const at = state.ended.findIndex((ended) => ended.call === call);
-    const [ended] = at === -1 ? [] : state.ended.splice(at, 1);
-    if (id !== undefined) delete state.asked[id];
+    const asked = id === undefined ? undefined : itemWithId(state.asked, id);
+    const ended = takeEnded(state, asked?.key);
+    if (asked !== undefined) delete asked.key;
     conversation.toolResult({
       ...rest,
       id,
       tool_name,
       outcome,
       ...(outcome?.kind !== "refused" && ended?.permission !== undefined && { permission: ended.permission }),
-      payload(asked) {
-        const made = payload(asked);
+      payload(call) {
+        const made = payload(call);
         if (made?.type !== "shell" || ended?.duration_ms === undefined) return made;
         return { ...made, duration_ms: ended.duration_ms };
       },

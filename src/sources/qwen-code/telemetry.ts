@@ -12,6 +12,8 @@ import { usageOf } from "./usage.ts";
 
 const MAX_ENDED = 64;
 const MAX_TEXT = 200;
+/** Of the names of events. */
+const PREFIX = "qwen-code.";
 
 /** A short key of a call: its tool and the start of its arguments as `JSON.stringify` writes them. */
 export const callKey = (name: unknown, input_json: string): string =>
@@ -39,7 +41,8 @@ export function readTelemetry(
   record: SessionRecord,
   event: JsonObject,
 ): RecordResult {
-  const name = asText(event["event.name"])?.replace(/^qwen-code\./, "") ?? "unknown";
+  const given = asText(event["event.name"]) ?? "unknown";
+  const name = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
   const agent = agentOf(event);
   // Since 0.2x a sub-agent has a separate file and is named after its call.
   if (agent !== undefined && state.runs.some(({ tool_call_id }) => agent.endsWith(`-${tool_call_id}`)))
