@@ -22,11 +22,25 @@ describe("a table of turns", () => {
     );
   });
 
-  it("is refused if a column is too short", () => {
-    const counts = { first_part: 0, part_count: 0, steps: 0, tool_calls: 0, errors: 0 };
-    const table = tableOfTurns([
-      { id: uuidOf("turn"), session_id: uuidOf("one"), index: 0, status: "completed", ...counts },
-    ]);
-    expect(() => turnsOfTable({ ...table, status: [] }, uuidOf("one"))).toThrow(RangeError);
+  const counts = { first_part: 0, part_count: 0, steps: 0, tool_calls: 0, errors: 0 };
+  const usage = { input: 1, output: 2 };
+  const table = tableOfTurns([
+    { id: uuidOf("turn"), session_id: uuidOf("one"), index: 0, status: "completed", usage, ...counts },
+  ]);
+
+  it.each(["status", "output"])("is refused if the column %s is too short", (name) => {
+    expect(() => turnsOfTable({ ...table, [name]: [] }, uuidOf("one"))).toThrow(RangeError);
+  });
+
+  it.each([
+    ["id", ["x"]],
+    ["index", ["1"]],
+    ["status", ["done"]],
+    ["title", [1]],
+    ["no_end", [false]],
+    ["input", [true]],
+    ["steps", 1],
+  ])("is refused if %s is %j", (name, column) => {
+    expect(turnTable.safeParse({ ...table, [name]: column }).success).toBe(false);
   });
 });

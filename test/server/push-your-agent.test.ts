@@ -119,7 +119,7 @@ describe.skipIf(!hasTools)(
       });
       const { page: shown } = sessionReply.parse(await reply.json());
       expect(shown.session).toMatchObject({ agent: "my-agent", title: "My first push", model: "my-model" });
-      expect(shown.turns.title.map((title, at) => [title, shown.turns.status[at]])).toEqual([
+      expect(shown.turns.title?.map((title, at) => [title, shown.turns.status[at]])).toEqual([
         ["How many lines has a.txt?", "completed"],
         ["And b.txt?", "completed"],
         ["Is it cold in Oslo?", "completed"],

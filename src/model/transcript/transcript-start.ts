@@ -76,7 +76,9 @@ export function withoutParts(transcript: Transcript): Transcript {
 export function transcriptFrom(start: TranscriptStart, earlier: readonly Turn[] = []): Transcript {
   const { session_id, part_count, turn_count, turns, open_calls, orphan_results, ...state } = start;
   const loaded = Array.from({ length: turn_count }, (): Turn | undefined => undefined);
-  for (const turn of [...earlier, ...turns]) loaded[turn.index] = { ...turn, session_id };
+  for (const some of [earlier, turns])
+    for (const turn of some)
+      loaded[turn.index] = turn.session_id === session_id ? turn : { ...turn, session_id };
   return {
     session_id,
     turns: sequenceOf(loaded),

@@ -1,63 +1,100 @@
 import * as z from "zod";
-import { usage } from "../messages/message.ts";
-import { record, uuid } from "../record.ts";
+import { isUuid } from "../is-uuid.ts";
+import type { Usage } from "../messages/message.ts";
+import { optional, record } from "../record.ts";
 import { type Turn, turnStatus } from "./transcript.ts";
 
-const numbers = z.array(z.number());
-// Of fields that turns may lack. `null`: the turn lacks it.
-const nullableNumbers = z.array(z.nullable(z.number()));
-const nullableTexts = z.array(z.nullable(z.string()));
+/** A column of values that pass a check. Checking each value with a schema would take several times as long. */
+const column = <Value>(isValue: (value: unknown) => value is Value) =>
+  z.custom<Value[]>(
+    (values) => Array.isArray(values) && values.every(isValue),
+    "Not a column of such values",
+  );
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+const STATUSES: ReadonlySet<unknown> = new Set(turnStatus.options);
+const isStatus = (value: unknown): value is Turn["status"] => STATUSES.has(value);
+
+const numbers = column(isNumber);
+// `null`: the turn lacks the field. Columns of fields that no turn has are absent.
+const someNumbers = optional(column((value) => value === null || isNumber(value)));
+const someTexts = optional(column((value) => value === null || typeof value === "string"));
 
 /**
  * The turns of one session as columns: the value at a position of each column belongs to the turn at that position. Sessions have
- * up to tens of thousands of turns, and a page has all of them: as columns they take two thirds of the bytes of an array of objects,
- * and are faster to serialize and to parse.
+ * up to tens of thousands of turns, and a page has all of them: as columns they take half the bytes of an array of objects, and are
+ * faster to serialize and to parse.
  */
 export const turnTable = record({
-  id: z.array(uuid),
+  id: column(isUuid),
   index: numbers,
   first_part: numbers,
   part_count: numbers,
-  status: z.array(turnStatus),
-  no_end: z.array(z.boolean()),
+  status: column(isStatus),
   steps: numbers,
   tool_calls: numbers,
   errors: numbers,
-  prompt_index: nullableNumbers,
-  title: nullableTexts,
-  started_at: nullableNumbers,
-  ended_at: nullableNumbers,
-  model: nullableTexts,
-  usage: z.array(z.nullable(usage)),
-  retracted: nullableTexts,
+  no_end: optional(column((value) => value === null || value === true)),
+  prompt_index: someNumbers,
+  title: someTexts,
+  started_at: someNumbers,
+  ended_at: someNumbers,
+  model: someTexts,
+  retracted: someTexts,
+  // The fields of `usage`. A turn without `input` has no usage.
+  input: someNumbers,
+  output: someNumbers,
+  cache_read: someNumbers,
+  cache_write: someNumbers,
+  cache_write_1h: someNumbers,
+  reasoning: someNumbers,
+  cost: someNumbers,
 });
 export type TurnTable = z.infer<typeof turnTable>;
+
+/** The optional fields of a turn, by the type of their values, and those of its usage. */
+const NUMBERS = ["prompt_index", "started_at", "ended_at"] as const;
+const TEXTS = ["title", "model", "retracted"] as const;
+const USAGE = [
+  "input",
+  "output",
+  "cache_read",
+  "cache_write",
+  "cache_write_1h",
+  "reasoning",
+  "cost",
+] as const satisfies (keyof Usage)[];
 
 /** Turns that are not loaded are left out. */
 export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
   const turns = [...given].filter((turn) => turn !== undefined);
-  return {
+  const table: TurnTable = {
     id: turns.map(({ id }) => id),
     index: turns.map(({ index }) => index),
     first_part: turns.map(({ first_part }) => first_part),
     part_count: turns.map(({ part_count }) => part_count),
     status: turns.map(({ status }) => status),
-    no_end: turns.map(({ no_end = false }) => no_end),
     steps: turns.map(({ steps }) => steps),
     tool_calls: turns.map(({ tool_calls }) => tool_calls),
     errors: turns.map(({ errors }) => errors),
-    prompt_index: turns.map(({ prompt_index = null }) => prompt_index),
-    title: turns.map(({ title = null }) => title),
-    started_at: turns.map(({ started_at = null }) => started_at),
-    ended_at: turns.map(({ ended_at = null }) => ended_at),
-    model: turns.map(({ model = null }) => model),
-    usage: turns.map((turn) => turn.usage ?? null),
-    retracted: turns.map(({ retracted = null }) => retracted),
-  } satisfies Record<Exclude<keyof Turn, "session_id">, readonly unknown[]>;
+  };
+  if (turns.some(({ no_end }) => no_end)) table.no_end = turns.map(({ no_end = null }) => no_end);
+  for (const name of NUMBERS)
+    if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
+  for (const name of TEXTS)
+    if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
+  for (const name of USAGE)
+    if (turns.some(({ usage }) => usage?.[name] !== undefined))
+      table[name] = turns.map(({ usage }) => usage?.[name] ?? null);
+  return table;
 }
 
-/** Throws a `RangeError` if a column is shorter than the others. */
+/** Each field is named, because loops over names take twice as long. Throws a `RangeError` if a column is not as long as the others. */
 export function turnsOfTable(table: TurnTable, session_id: string): Turn[] {
+  const { length } = table.id;
+  for (const [name, values] of Object.entries(table))
+    if (values.length !== length)
+      throw new RangeError(`The table of ${length} turns has ${values.length} values of ${name}`);
   return table.id.map((id, at) => {
     const turn: Turn = {
       id,
@@ -70,24 +107,45 @@ export function turnsOfTable(table: TurnTable, session_id: string): Turn[] {
       tool_calls: cell(table.tool_calls, at),
       errors: cell(table.errors, at),
     };
-    const [prompt_index, title] = [cell(table.prompt_index, at), cell(table.title, at)];
-    const [started_at, ended_at] = [cell(table.started_at, at), cell(table.ended_at, at)];
-    const [model, retracted] = [cell(table.model, at), cell(table.retracted, at)];
-    const tokens = cell(table.usage, at);
-    if (cell(table.no_end, at)) turn.no_end = true;
+    const prompt_index = table.prompt_index?.[at] ?? null;
+    const title = table.title?.[at] ?? null;
+    const started_at = table.started_at?.[at] ?? null;
+    const ended_at = table.ended_at?.[at] ?? null;
+    const model = table.model?.[at] ?? null;
+    const usage = usageAt(table, at);
+    const retracted = table.retracted?.[at] ?? null;
+    if (table.no_end?.[at]) turn.no_end = true;
     if (prompt_index !== null) turn.prompt_index = prompt_index;
     if (title !== null) turn.title = title;
     if (started_at !== null) turn.started_at = started_at;
     if (ended_at !== null) turn.ended_at = ended_at;
     if (model !== null) turn.model = model;
-    if (tokens !== null) turn.usage = tokens;
+    if (usage !== undefined) turn.usage = usage;
     if (retracted !== null) turn.retracted = retracted;
     return turn;
   });
 }
 
-function cell<Value>(column: readonly Value[], at: number): Value {
-  const value = column[at];
+function usageAt(table: TurnTable, at: number): Usage | undefined {
+  const input = table.input?.[at] ?? null;
+  const output = table.output?.[at] ?? null;
+  if (input === null || output === null) return undefined;
+  const usage: Usage = { input, output };
+  const cache_read = table.cache_read?.[at] ?? null;
+  const cache_write = table.cache_write?.[at] ?? null;
+  const cache_write_1h = table.cache_write_1h?.[at] ?? null;
+  const reasoning = table.reasoning?.[at] ?? null;
+  const cost = table.cost?.[at] ?? null;
+  if (cache_read !== null) usage.cache_read = cache_read;
+  if (cache_write !== null) usage.cache_write = cache_write;
+  if (cache_write_1h !== null) usage.cache_write_1h = cache_write_1h;
+  if (reasoning !== null) usage.reasoning = reasoning;
+  if (cost !== null) usage.cost = cost;
+  return usage;
+}
+
+function cell<Value>(values: readonly Value[], at: number): Value {
+  const value = values[at];
   if (value === undefined) throw new RangeError(`The table of turns has no value in row ${at} of a column`);
   return value;
 }

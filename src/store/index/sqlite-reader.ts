@@ -169,7 +169,8 @@ export function createReader(database: DatabaseSync) {
       return row && { ...segmentOf(row), checkpoint: checkpointOf(row) };
     },
     invalidate,
-    segmentsOf: (source: string) => statements.segmentsOf.all(source).map(segmentOf),
+    // One row at a time: a huge session has 12 MB of them.
+    segmentsOf: (source: string) => Array.from(statements.segmentsOf.iterate(source), segmentOf),
     position(source: string, id: string, part_id: string): number | undefined {
       const ref = refOf(source, id);
       if (ref === undefined) return undefined;

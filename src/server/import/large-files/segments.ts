@@ -10,7 +10,7 @@ export const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** Their size in versions that showed each of them as a session with an id of its own. */
 const FORMER_SEGMENT_BYTES = 8 * 1024 * 1024;
 /** The end of an indexed file that is kept in memory begins at the last segment that has at least this many bytes after its start. */
-export const MIN_TAIL_BYTES = 2 * 1024 * 1024;
+export const MIN_TAIL_BYTES = 512 * 1024;
 /** Larger files are read in segments. Of a compressed file, no more text than this is read. */
 export const HUGE_FILE_BYTES = 48 * 1024 * 1024;
 
