@@ -5,7 +5,7 @@ import { optional, record, uuid } from "../model/record.ts";
 import { sessionSummary } from "../model/session.ts";
 import { source, transcriptPart } from "../model/transcript/transcript.ts";
 import { openState } from "../model/transcript/transcript-start.ts";
-import { turnTable } from "../model/transcript/turn-table.ts";
+import { turnTable } from "../model/transcript/turn-table-schema.ts";
 
 /** Maximum number of parts in a page of `/api/sessions/:id/parts`, and in the end of a session that a snapshot contains. */
 export const PAGE_SIZE = 200;

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
-import { tableOfTurns, turnsOfTable, turnTable } from "../../src/model/transcript/turn-table.ts";
+import { tableOfTurns, turnsOfTable } from "../../src/model/transcript/turn-table.ts";
+import { turnTable } from "../../src/model/transcript/turn-table-schema.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { anyFrames } from "./generate.ts";
 

@@ -39,7 +39,8 @@ import { sequenceOf, sparseSequence } from "./sequence.ts";
 import { abort, isFinished } from "./tool-state.ts";
 import type { TranscriptPart, TurnStatus } from "./transcript.ts";
 import type { Open, Transcript } from "./transcript-state.ts";
-import { type TurnTable, turnsOfTable } from "./turn-table.ts";
+import { turnsOfTable } from "./turn-table.ts";
+import type { TurnTable } from "./turn-table-schema.ts";
 
 /** Frames that do not change a transcript, with the reason. All other types are handled by `accumulate`. */
 export const SKIPPED = {
