@@ -89,6 +89,52 @@ describe("a turn of Gemini CLI", () => {
   });
 });
 
+describe("tool output that Gemini CLI records as a message of the user", () => {
+  const prompt = user("u1", "08:00:02", "Read a.ts and the picture");
+  const answer = gemini("g1", "08:00:05", "I read them.");
+  const kindsOf = ({ parts }: Account) =>
+    parts.map(({ type }) => type).filter((type) => !type.startsWith("step_"));
+
+  it("as a text is the result of a call without a record, in the same turn", () => {
+    const sent = message(
+      "u2",
+      "user",
+      "08:00:06",
+      "[Function Response: read_file][Function Response: read_many_files]--- a.ts ---\n\nlet a;",
+    );
+    const account = read(header, prompt, answer, sent, gemini("g2", "08:00:08", "It is empty."));
+    expect(kindsOf(account)).toEqual(["prompt", "text", "tool_result", "tool_result", "text"]);
+    expect(account.parts.filter((part) => part.type === "tool_result")).toMatchObject([
+      { tool_name: "read_file", output_text: "" },
+      { tool_name: "read_many_files", output_text: "--- a.ts ---\n\nlet a;" },
+    ]);
+    expect(turnsOf(account)).toHaveLength(1);
+  });
+
+  it("with other content is the result of its call, and context for the model", () => {
+    const call = { id: "read_file-1", name: "read_file", args: { path: "a.png" }, timestamp: at("08:00:05") };
+    const response = { id: "read_file-1", name: "read_file", response: { output: "A picture" } };
+    const sent = message("u2", "user", "08:00:06", [
+      { functionResponse: response },
+      { inlineData: { mimeType: "image/png", data: "aGk=" } },
+    ]);
+    const account = read(
+      header,
+      prompt,
+      { ...answer, toolCalls: [call] },
+      sent,
+      gemini("g2", "08:00:08", "It is blue."),
+    );
+    expect(kindsOf(account)).toEqual(["prompt", "text", "tool_call", "tool_result", "marker", "text"]);
+    expect(turnsOf(account)).toHaveLength(1);
+  });
+
+  it("is not a person's prompt that quotes such a text later", () => {
+    const quoted = user("u2", "08:00:09", "What is [Function Response: read_file]?");
+    expect(kindsOf(read(header, prompt, answer, quoted))).toEqual(["prompt", "text", "prompt"]);
+  });
+});
+
 describe("an interrupt of Gemini CLI", () => {
   const cancelled = (name: string, time: string) => message(name, "info", time, "Request cancelled.");
   const interrupts = (...lines: object[]) => {
