@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { emptySummary } from "../../src/model/transcript/summarize.ts";
 import { createKnownSessions } from "../../src/server/cli/known-sessions.ts";
-import { openCodeSessionId } from "../../src/sources/opencode/reader.ts";
+import { openCodeSessionId } from "../../src/sources/opencode/ids.ts";
 import { uuidOf } from "../uuid-of.ts";
 
 it("tells by the agents' ids which sessions are read, and which are open elsewhere", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { openCode } from "../../src/sources/opencode/format.ts";
-import { openCodeSessionId } from "../../src/sources/opencode/reader.ts";
+import { openCodeSessionId } from "../../src/sources/opencode/ids.ts";
 import { sharedData } from "../shared-data.ts";
 import { orderOf } from "./record-laws.ts";
 import { closed, look, openStore } from "./store-reading.ts";

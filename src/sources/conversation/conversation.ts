@@ -1,22 +1,20 @@
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
-import type { StopReason, Usage } from "../../model/messages/message.ts";
+import type { Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
-import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
-import { partId, uuidFrom } from "../../model/uuid.ts";
+import type { MarkerKind } from "../../model/transcript/transcript.ts";
+import { uuidFrom } from "../../model/uuid.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
 import {
-  type ConversationState,
   type EmittedCall,
   MAX_ENDED,
   remember,
   type StepEnding,
-  type StepOptions,
   type ToolCall,
   type ToolResult,
 } from "./conversation-state.ts";
-import { callOf, forgetAnswered, nameCall, replaceByAnswered } from "./emitted-calls.ts";
-import { RecordFrames } from "./record-frames.ts";
+import { callOf, nameCall, replaceByAnswered } from "./emitted-calls.ts";
+import { type Body, TurnsAndSteps } from "./turns-and-steps.ts";
 
 export {
   type ConversationOptions,
@@ -28,17 +26,11 @@ export {
   type ToolResult,
 } from "./conversation-state.ts";
 
-// Optional fields of frames are assigned one by one: spreading objects of many shapes was the slowest step of reading.
-type Body<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
-
 /** What is known of a thought besides its text. */
 interface ThoughtFields {
   signature?: string | undefined;
   hidden?: "encrypted" | "redacted" | "empty" | undefined;
 }
-
-/** Index of a part that a record creates depending on earlier records. */
-const MODEL_SWITCH = 0x2000_0000;
 
 /**
  * Writes one session's frames for an agent whose records are messages. Opens and ends turns and steps, derives part ids from
@@ -47,7 +39,7 @@ const MODEL_SWITCH = 0x2000_0000;
  *
  * Create one for each record: `new Conversation(state, record, { at })`, call its methods, return `result()`.
  */
-export class Conversation extends RecordFrames {
+export class Conversation extends TurnsAndSteps {
   /**
    * Opens the turn of a following prompt, for content that the agent put before it. `force`: even if the open turn has no prompt
    * yet.
@@ -86,57 +78,6 @@ export class Conversation extends RecordFrames {
     this.ensureTurn(true);
     const { message_id, part_id } = this.recordPart();
     this.put({ type: "developer.message", message_id, part_id, parts, title });
-  }
-
-  /** Starts a step (one model call), or continues the one with this key. */
-  step(key: string, { model, response_id }: StepOptions = {}): void {
-    const { state } = this;
-    if (state.step?.key === key && !state.step.over) return;
-    this.endStep();
-    this.ensureTurn(false);
-    if (model !== undefined) this.nameModel(model);
-    const isOther = !this.revises && state.ended_before.includes(key);
-    const name = isOther ? `${this.recordKey()}:${key}` : key;
-    const message_id = uuidFrom(state.session_id, `message:${name}`);
-    const isKnown =
-      state.ended.includes(name) ||
-      ((isOther || this.revises) && state.ended_before.includes(name)) ||
-      (this.revises && state.step?.key === key);
-    const again = this.revises || isKnown;
-    const step: NonNullable<ConversationState["step"]> = { key, message_id, over: false, calls: 0 };
-    if (isOther) step.name = name;
-    if (again) step.again = again;
-    if (again && !isKnown) step.unstarted = true;
-    state.step = step;
-    if (state.turn !== undefined) {
-      state.turn.open = true;
-      state.turn.failed = false;
-      state.turn.stopped = false;
-    }
-    if (again) return;
-    const body: Body<"message.start"> = { type: "message.start", message_id };
-    if (model !== undefined) body.model = model;
-    if (response_id !== undefined) body.response_id = response_id;
-    this.emit(body);
-  }
-
-  /** Sets the model of the open step after its first parts. */
-  nameModel(model: string): void {
-    if (this.state.model === model) return;
-    if (this.state.model !== undefined && !this.revises) this.switchModel(this.state.model, model);
-    this.state.model = model;
-    this.update({ model });
-  }
-
-  private switchModel(before: string, now: string): void {
-    const { message_id } = this.recordPart(false);
-    const part_id = partId(message_id, MODEL_SWITCH);
-    const title = `Model changed: ${before} → ${now}`;
-    this.emit({ type: "marker", message_id, part_id, kind: "model_switch", title });
-  }
-
-  get hasOpenStep(): boolean {
-    return this.state.step !== undefined && !this.state.step.over;
   }
 
   text(text: string, fields: { phase?: string } = {}): void {
@@ -257,36 +198,6 @@ export class Conversation extends RecordFrames {
     addItem(this.state.results, source === undefined ? { id } : { id, source }, MAX_ENDED);
   }
 
-  /** Ends the open step. An answer without calls ends the turn. */
-  endStep(ending: StepEnding = {}): void {
-    const { step, turn } = this.state;
-    if (step === undefined || step.over) return;
-    // A revision does not end the step that the latest records left open.
-    if (this.revises && step.again !== true) return;
-    step.over = true;
-    const stop_reason = ending.stop_reason ?? (step.calls > 0 ? "tool_use" : undefined);
-    if (step.again !== true || (ending.usage !== undefined && step.unstarted !== true))
-      this.emitEnd(step.message_id, ending, stop_reason);
-    if (step.again !== true) remember(this.state.ended, step.name ?? step.key);
-    if (turn === undefined) return;
-    if (stop_reason === "error") turn.failed = true;
-    if (stop_reason === "aborted") turn.open = false;
-    else if (this.hasYielded() && stop_reason !== "length")
-      this.endTurn(turn.failed ? "failed" : "completed");
-  }
-
-  private emitEnd(
-    message_id: string,
-    { usage, stop_reason_raw }: StepEnding,
-    stop_reason?: StopReason,
-  ): void {
-    const body: Body<"message.end"> = { type: "message.end", message_id };
-    if (usage !== undefined) body.usage = usage;
-    if (stop_reason !== undefined) body.stop_reason = stop_reason;
-    if (stop_reason_raw !== undefined) body.stop_reason_raw = stop_reason_raw;
-    this.emit(body);
-  }
-
   /** Adds usage to an ended step. */
   amendStep(ending: StepEnding): void {
     const { step } = this.state;
@@ -355,105 +266,6 @@ export class Conversation extends RecordFrames {
     this.ensureTurn(true);
     this.unknowns += 1;
     this.emit({ type: "unknown", part_id: this.recordPart().part_id, raw, title: title.slice(0, 160) });
-  }
-
-  /** Whether a turn is open and has more than the parts that may precede a prompt. */
-  get hasRunningTurn(): boolean {
-    const { turn } = this.state;
-    return turn?.open === true && !turn.preamble;
-  }
-
-  /**
-   * Whether all calls of the last step have results and the model has not continued. A prompt that follows was typed in the
-   * meantime.
-   */
-  get awaitsModel(): boolean {
-    const { step, turn } = this.state;
-    return turn?.open === true && step?.over === true && step.calls > 0 && !this.waits();
-  }
-
-  /** Whether the turn or its last call was stopped, with no activity since. */
-  get wasStopped(): boolean {
-    const { turn } = this.state;
-    return turn?.stopped === true || turn?.status === "interrupted";
-  }
-
-  /** The id of the last turn. */
-  get turn_id(): string | undefined {
-    return this.state.turn?.id;
-  }
-
-  /** `inferred`: no record says that the turn has ended, nor how. */
-  endTurn(status: TurnStatus, inferred = false): void {
-    this.endStep();
-    const { turn } = this.state;
-    if (turn === undefined || !turn.open || this.revises) return;
-    turn.open = false;
-    turn.failed = status === "failed";
-    turn.status = status;
-    this.emit({ type: "turn.end", status, ...(inferred && { inferred }) });
-  }
-
-  /** Ends the open parts when no record follows. `stopped`: a person is known to have stopped the agent. */
-  close(stopped = false): void {
-    this.endWithStatus(stopped ? "interrupted" : "failed");
-  }
-
-  /** Ends the turn before a new one. A turn that neither answered nor failed was interrupted. */
-  private endBefore(): void {
-    this.endWithStatus("interrupted");
-    this.forgetTurn();
-  }
-
-  /** `otherwise`: the status of a turn without an answer, a failure or an interrupt. */
-  private endWithStatus(otherwise: TurnStatus): void {
-    const { turn } = this.state;
-    if (turn === undefined || !turn.open) return;
-    this.endStep();
-    if (!turn.open) return;
-    const done = turn.preamble || (this.hasYielded() && !this.waits());
-    const status = done ? "completed" : turn.stopped === true ? "interrupted" : otherwise;
-    this.endTurn(turn.failed ? "failed" : status, !turn.failed && status === "failed");
-  }
-
-  /** Removes calls of an ended turn, except waiting ones, because later records do not refer to them. */
-  private forgetTurn(): void {
-    forgetAnswered(this.state.calls);
-  }
-
-  private openTurn(preamble = false): void {
-    if (this.revises) return;
-    const id = uuidFrom(this.state.session_id, `turn:${this.recordKey()}`);
-    this.state.turn = { id, open: true, preamble, failed: false };
-    delete this.state.step;
-    this.state.ended_before = [...this.state.ended_before, ...this.state.ended].slice(-MAX_ENDED);
-    this.state.ended = [];
-    this.emit({ type: "turn.start", turn_id: id });
-  }
-
-  /** `preamble`: the following content may precede a prompt. */
-  private ensureTurn(preamble: boolean): void {
-    const { turn } = this.state;
-    if (turn === undefined) this.openTurn(preamble);
-    else if (!preamble) turn.preamble = false;
-  }
-
-  private ensureStep(): NonNullable<ConversationState["step"]> {
-    if (!this.hasOpenStep) this.step(this.recordKey());
-    const { step } = this.state;
-    if (step === undefined) throw new Error("A step was begun, and there is none");
-    return step;
-  }
-
-  /** Whether the model ended its turn: its last step called no tool and did not end in a thought. */
-  private hasYielded(): boolean {
-    const { step } = this.state;
-    return step !== undefined && step.calls === 0 && step.last === "text";
-  }
-
-  /** Whether any call has no result yet. */
-  waits(): boolean {
-    return this.state.calls.some(({ answered }) => !answered);
   }
 }
 

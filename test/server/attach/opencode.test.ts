@@ -10,7 +10,7 @@ import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.
 import { readAskedEvent } from "../../../src/server/attach/opencode/asked-event.ts";
 import { openCodeAttachment } from "../../../src/server/attach/opencode/attachment.ts";
 import { createOpenCodeStreams, type OpenCodeStreams } from "../../../src/server/attach/opencode/streams.ts";
-import { openCodePartId, openCodeSessionId } from "../../../src/sources/opencode/reader.ts";
+import { openCodePartId, openCodeSessionId } from "../../../src/sources/opencode/ids.ts";
 import { eventually } from "../../eventually.ts";
 
 // The installed plugin, with recorded events of opencode 1.18.33 and a client that stands in for opencode's.

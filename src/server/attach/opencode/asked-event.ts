@@ -1,7 +1,7 @@
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { RequestOption } from "../../../model/request.ts";
-import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import { openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import { argumentsText } from "../arguments-text.ts";
 import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";

@@ -1,5 +1,5 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
-import { openCodePartId, openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import { openCodePartId, openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 
 /** Maximum number of messages whose role is remembered, and of parts that are followed. */

@@ -1,5 +1,5 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
-import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import { openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { HookStream } from "../hook-socket.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
