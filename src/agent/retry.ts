@@ -73,7 +73,7 @@ const NAMES: Readonly<Record<Failure["class"], string>> = {
   server: "The provider failed",
   network: "Connection lost",
   timeout: "No answer in time",
-  truncated: "The answer broke off",
+  truncated: "The answer was cut off",
   unknown: "The model call failed",
 };
 

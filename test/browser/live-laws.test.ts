@@ -121,7 +121,7 @@ const WORDS = [
 const FAULTS = [
   [{ fail: { class: "overloaded", message: "Overloaded", status: 529, retry_after_ms: 20 } }],
   [],
-  [{ fail: { class: "truncated", message: "The answer broke off", retry_after_ms: 20 } }],
+  [{ fail: { class: "truncated", message: "The answer was cut off", retry_after_ms: 20 } }],
   [{ pause_ms: 80 }],
   [],
 ];

@@ -49,7 +49,7 @@ describe("a copied history", () => {
     const { parts } = account(...lines);
     expect(parts.filter(({ type }) => type === "step_start")).toMatchObject([{ inherited: true }, {}]);
     expect(parts.filter(({ type }) => type === "marker")).toMatchObject([
-      { title: "What stands above was copied from another session", data: { session_id: OTHER } },
+      { title: "Everything above was copied from another session", data: { session_id: OTHER } },
     ]);
   });
 

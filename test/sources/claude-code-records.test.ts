@@ -692,7 +692,7 @@ describe("a line with the user role", () => {
       outcomesAfterPrompt(userLine("<command-name>/greet</command-name>"), expansion, expansion),
     ).toEqual([
       'shown · prompt (command) [{"type":"text","text":"/greet"}]',
-      'shown · [context] What /greet expands to "expanded"',
+      'shown · [context] Expansion of /greet "expanded"',
       'shown · [context] Context added: expanded "expanded"',
     ]);
     expect(
@@ -1500,9 +1500,9 @@ describe("other lines", () => {
     const line = (continuedInSessionId?: string) => () => ({ type: "continued-in", continuedInSessionId });
     const next = "22222222-2222-4222-8222-222222222222";
     expect(outcomesAfterPrompt(line(next), line(next), line())).toEqual([
-      `shown · [note] The conversation goes on in another session {"session_id":"${next}"}`,
+      `shown · [note] The conversation continues in another session {"session_id":"${next}"}`,
       "folded into the same note before it",
-      "shown · [note] The conversation goes on in another session",
+      "shown · [note] The conversation continues in another session",
     ]);
     expect(account(line(next)(), { type: "ended-by-model" }).outcomes).toEqual([
       "hidden: bookkeeping: continued-in",

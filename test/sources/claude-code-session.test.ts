@@ -1026,8 +1026,8 @@ describe("two processes that write one session", () => {
     expect(account(first, calls, second, gone, more, other, rest).outcomes.slice(2, 7)).toEqual([
       'shown · prompt [{"type":"text","text":"terminal B"}]',
       'shown · result call_a success "w1" {"type":"shell","command":"sleep 4","exit_code":0}',
-      'shown · [note] Another process writes this session too: what follows belongs to the turn of “terminal A” · text "More."',
-      'shown · [note] Another process writes this session too: what follows belongs to the turn of “terminal B” · text "So."',
+      'shown · [note] Another process also writes this session. The following belongs to the turn “terminal A” · text "More."',
+      'shown · [note] Another process also writes this session. The following belongs to the turn “terminal B” · text "So."',
       'shown · text "Done."',
     ]);
   });
@@ -1046,7 +1046,7 @@ describe("two processes that write one session", () => {
     const late = { ...assistant("m2", [say("late")], "end_turn"), parentUuid: uuidOf(second) };
     const own = { ...assistant("m3", [say("own")], "end_turn"), parentUuid: uuidOf(third) };
     const note = (title: string) =>
-      `[note] Another process writes this session too: what follows belongs to the turn of “${title}”`;
+      `[note] Another process also writes this session. The following belongs to the turn “${title}”`;
     expect(account(first, answer, second, third, late, own).outcomes.slice(4, 6)).toEqual([
       `shown · ${note("b")} · text "late"`,
       `shown · ${note("c")} · text "own"`,

@@ -201,7 +201,7 @@ describe("lines with the user role", () => {
       "[note] Command /usage",
       "[note] Command output: Total cost: $0",
       "prompt (command) /greet Bob",
-      "[context] What /greet expands to",
+      "[context] Expansion of /greet",
       "text Hello, Bob.",
       "= completed",
       "prompt (command) ! echo hi; false",

@@ -312,10 +312,10 @@ describe("prompts", () => {
     ["<recommended_plugins>x", "Recommended plugins"],
     ["<skill>\n<name> a </name>", "Skill: a"],
     ["<skill>", "Skill"],
-    ["<user_shell_command>x", "Shell command of the user"],
-    ['<codex_internal_context source="goal">x', "Context of Codex: goal"],
-    ["<codex_internal_context>x", "Context of Codex"],
-    ["<user_action>x", "Action of the user"],
+    ["<user_shell_command>x", "User shell command"],
+    ['<codex_internal_context source="goal">x', "Context from Codex: goal"],
+    ["<codex_internal_context>x", "Context from Codex"],
+    ["<user_action>x", "User action"],
     ["<skills_instructions>x", "Instructions"],
     ["<plugins_instructions>x", "Instructions"],
     ["<apps_instructions>x", "Instructions"],
@@ -1982,7 +1982,7 @@ describe("thread facts in a file", () => {
     );
     expect(turnsOf(transcript)).toEqual(["on, completed"]);
     expect(outcomes[0]).toBe(
-      `shown · [rewind] Rewound to an earlier prompt: what came before it stands in the session that this one goes on from {"session_id":"${thread_id}","at_byte":41089}`,
+      `shown · [rewind] Rewound to an earlier prompt. The turns before it are in the session that this one continues {"session_id":"${thread_id}","at_byte":41089}`,
     );
     expect(records.flatMap(({ frames }) => frames)).toContainEqual(
       expect.objectContaining({

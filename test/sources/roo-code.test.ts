@@ -294,7 +294,7 @@ describe("a task of Roo Code", () => {
     const texts = parts.flatMap((part) =>
       part.type === "text" ? [`${part.text} ${part.retracted ?? ""}`] : [],
     );
-    expect(texts).toEqual(["1 ", "2 taken back", "3 "]);
+    expect(texts).toEqual(["1 ", "2 undone", "3 "]);
   });
 });
 

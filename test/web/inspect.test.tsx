@@ -214,16 +214,16 @@ test("verification compares the parts with the record, which is read again", asy
   await userEvent.keyboard("d");
   const dialog = await screen.findByRole("dialog", { name: "Changes" });
   await userEvent.click(within(dialog).getByRole("tab", { name: "Verify" }));
-  await within(dialog).findByText("Equal: all 13 parts are what the record says.");
-  within(dialog).getByText("This page: all 13 parts are what the record says.");
+  await within(dialog).findByText("Equal: all 13 parts match the record.");
+  within(dialog).getByText("This page: all 13 parts match the record.");
   within(dialog).getByText("This page has every frame");
   const digestOf = (which: string): string | undefined =>
     within(dialog)
       .getByText(new RegExp(`^${which}: SHA-256 [0-9a-f]{64}$`))
       .textContent?.split(" ")
       .at(-1);
-  expect(digestOf("Daemon, shown")).toBe(digestOf("Daemon, read anew"));
-  expect(digestOf("This page")).toBe(digestOf("The same parts read anew"));
+  expect(digestOf("Daemon, shown")).toBe(digestOf("Daemon, read again"));
+  expect(digestOf("This page")).toBe(digestOf("The same parts, read again"));
 });
 
 test("verification shows the first difference with both values", async () => {
@@ -241,8 +241,8 @@ test("verification shows the first difference with both values", async () => {
   await userEvent.keyboard("d");
   const dialog = await screen.findByRole("dialog", { name: "Changes" });
   await userEvent.click(within(dialog).getByRole("tab", { name: "Verify" }));
-  await within(dialog).findByText("This page shows something else than the record says.");
-  within(dialog).getByText("Equal: all 13 parts are what the record says.");
+  await within(dialog).findByText("This page differs from the record.");
+  within(dialog).getByText("Equal: all 13 parts match the record.");
   const found = within(dialog).getByRole("region", { name: `The first difference is part ${index + 1}.` });
   const [shown, recorded] = within(found).getAllByRole("definition");
   expect(shown?.textContent).toContain('"text":"Noted, wrongly."');

@@ -109,7 +109,7 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         try {
           deliver();
         } catch (error) {
-          endFor(`what it sent could not be recorded (${errorText(error)})`);
+          endFor(`its messages could not be recorded (${errorText(error)})`);
         }
       };
       child.stdout.on("data", (bytes: Buffer) =>

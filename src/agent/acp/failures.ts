@@ -65,7 +65,7 @@ export function exitText(
   if (exit.error !== undefined) {
     const isMissing = exit.error.code === "ENOENT";
     return isMissing
-      ? `${label} cannot be started: there is no program ${command}, or the session's folder is gone. Install it, or correct the command where the agent is configured.`
+      ? `${label} cannot be started: there is no program ${command}, or the session's folder no longer exists. Install it, or correct the command in the agent's configuration.`
       : `${label} cannot be started (${command}): ${exit.error.message}`;
   }
   const said =

@@ -150,7 +150,11 @@ async function reopen(
       if (!isUnknownMethod(error)) break;
     }
   }
-  note({ title: `${made.label} starts without memory of what is above`, text: why, data: { sessionId } });
+  note({
+    title: `${made.label} starts without memory of the conversation above`,
+    text: why,
+    data: { sessionId },
+  });
   return undefined;
 }
 

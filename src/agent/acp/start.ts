@@ -75,7 +75,7 @@ function listenerOf(driver: Driver): Listener {
     onNoise(line) {
       emit(
         driver,
-        reader.pushUnknown(line, "A line that is no message", "The agent wrote it where its messages belong"),
+        reader.pushUnknown(line, "Line that is not a message", "The agent wrote it to its message stream"),
       );
     },
     onPermission: (params, withdrawn) => askPermission(driver, params, withdrawn),

@@ -89,7 +89,7 @@ export function createUpdateReader(options: UpdateReaderOptions): UpdateReader {
     },
     push(update) {
       const object = asObject(update);
-      if (object === undefined) putUnknown(state, update, "An update that is no object");
+      if (object === undefined) putUnknown(state, update, "Update that is not an object");
       else if (!state.inTurn && isWork(object.sessionUpdate)) pushLate(state, object);
       else pushUpdate(state, object);
       return writer.take();

@@ -16,7 +16,7 @@ export const SKIPPED = {
   aside: "words of a sub-agent, which the next note holds",
   sub_agent_usage: "a sub-agent's tokens, which its result sums up",
   compaction_running: "a compaction that has not ended",
-  not_offered: "a request for what was not offered; it was answered so",
+  not_offered: "a request for something that was not offered; it was refused",
 } as const;
 /** Why an update was skipped. */
 export type Skipped = keyof typeof SKIPPED;

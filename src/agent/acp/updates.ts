@@ -17,7 +17,7 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
     case "user_message_chunk": {
       const text = asString(asObject(update.content)?.text);
       if (text !== undefined && state.echo.includes(text)) skip(state, "prompt_echo");
-      else putUnknown(state, update, "A person's words, as the agent tells them");
+      else putUnknown(state, update, "A prompt, as the agent repeats it");
       return;
     }
     case "tool_call":

@@ -87,7 +87,7 @@ function read(state: AntigravityState, record: SessionRecord): RecordResult {
     case "ERROR_MESSAGE":
       return readError(state, conversation, value);
     case "CHECKPOINT":
-      conversation.marker("compaction", "The conversation was summed up", content);
+      conversation.marker("compaction", "Conversation summarized", content);
       return conversation.result();
     case "SYSTEM_MESSAGE":
       return readMessage(conversation, inside(content, "SYSTEM_MESSAGE"));

@@ -81,7 +81,7 @@ function readHead(state: AtifState, record: SessionRecord): RecordResult {
     }),
   });
   const before = asText(value.continued_from) ?? asText(asObject(value.extra)?.continued_from);
-  if (before !== undefined) conversation.marker("note", `Goes on with the trajectory ${before}`);
+  if (before !== undefined) conversation.marker("note", `Continues the trajectory ${before}`);
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
@@ -182,7 +182,7 @@ function emitObservation(state: AtifState, conversation: Conversation, observati
 function readEnd(state: AtifState, record: SessionRecord): RecordResult {
   const conversation = new Conversation(state.conversation, record);
   const next = asText(record.value.continued_trajectory_ref);
-  if (next !== undefined) conversation.marker("note", `Goes on in ${next}`);
+  if (next !== undefined) conversation.marker("note", `Continues in ${next}`);
   const last = state.conversation.calls.at(-1);
   conversation.endTurn(last === undefined || last.answered ? "completed" : "interrupted");
   return conversation.result({ kind: "folded", into: "the figures of the session" });

@@ -59,7 +59,7 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
     const key = `${record.key}:${index}`;
     const conversation = new Conversation(session, { key, place: record.place });
     const message = asObject(item);
-    if (message === undefined) conversation.unknown(item, "An item that is no message");
+    if (message === undefined) conversation.unknown(item, "Item that is not a message");
     else emitMessage(conversation, key, message, { text: JSON.stringify(message) });
     frames.push(...conversation.take());
   }

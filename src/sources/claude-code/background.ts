@@ -94,7 +94,7 @@ export function leaveBackground(session: Session, line: Line): void {
     if (call.emitted_end !== undefined) continue;
     emitEnd(session, line, call, {
       status: "aborted",
-      outcome: { kind: "unknown", reason: "This file does not say how the run ended" },
+      outcome: { kind: "unknown", reason: "The file does not record how the run ended" },
       output_text: call.launched,
       run_status: undefined,
     });

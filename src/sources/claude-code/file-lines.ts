@@ -140,7 +140,7 @@ function noteEndOfCopy(file: OpenFile, session: Session, line: Line): void {
   const from = file.state.otherSession;
   const data = from === undefined ? undefined : { session_id: asSessionId(from) };
   if (session.begun)
-    session.marker(line, "note", "What stands above was copied from another session", undefined, data);
+    session.marker(line, "note", "Everything above was copied from another session", undefined, data);
 }
 
 function readConversation(
@@ -170,7 +170,7 @@ function readConversation(
     case "continued-in": {
       const next = asText(value.continuedInSessionId);
       const data = next === undefined ? undefined : { session_id: asSessionId(next) };
-      const title = "The conversation goes on in another session";
+      const title = "The conversation continues in another session";
       return noteOnce(file, session, line, `${type} ${next}`, title, undefined, data);
     }
     case "ended-by-model":

@@ -48,7 +48,7 @@ export function readInjected(
     } else if (asString(line.value.sourceToolUseID) !== undefined) {
       session.marker(line, "context", `Instructions loaded: ${firstLine(text)}`, text);
     } else if (command !== undefined) {
-      session.marker(line, "context", `What ${firstLine(command)} expands to`, text);
+      session.marker(line, "context", `Expansion of ${firstLine(command)}`, text);
     } else session.marker(line, "context", `Context added: ${firstLine(text)}`, text);
   }
   for (const part of promptParts(media)) {

@@ -160,6 +160,6 @@ function markConcurrentTurn(session: Session, line: Line): void {
   session.marker(
     line,
     "note",
-    `Another process writes this session too: what follows belongs to the turn of “${beginning}”`,
+    `Another process also writes this session. The following belongs to the turn “${beginning}”`,
   );
 }

@@ -9,7 +9,7 @@ import type { Line } from "./line.ts";
 import type { TurnWriter } from "./turn-writer.ts";
 
 const REWOUND =
-  "Rewound to an earlier prompt: what came before it stands in the session that this one goes on from";
+  "Rewound to an earlier prompt. The turns before it are in the session that this one continues";
 
 /** Names of a run, by kind. The first known one in this order is used. */
 interface Names {

@@ -82,11 +82,11 @@ const INJECTED: readonly (readonly [RegExp, string])[] = [
   [/^<collaboration_mode\b/, "Collaboration mode"],
   [/^<recommended_plugins\b/, "Recommended plugins"],
   [/^<skill\b/, "Skill"],
-  [/^<user_shell_command\b/, "Shell command of the user"],
-  [/^<codex_internal_context\b/, "Context of Codex"],
+  [/^<user_shell_command\b/, "User shell command"],
+  [/^<codex_internal_context\b/, "Context from Codex"],
   [/^<subagent_notification\b/, "Sub-agent"],
   [/^<turn_aborted\b/, "Interrupted"],
-  [/^<user_action\b/, "Action of the user"],
+  [/^<user_action\b/, "User action"],
   [
     /^<(?:skills|plugins|apps|tools|multi_agent\w*|realtime\w*|token_budget|personality\w*)(?:_instructions)?[ >]/,
     "Instructions",
@@ -111,7 +111,7 @@ function titleOf(text: string): string | undefined {
   const known = INJECTED.find(([pattern]) => pattern.test(start));
   if (known === undefined) return undefined;
   if (known[1] === "Skill") return named("Skill", /<name>([^<]+)<\/name>/.exec(text)?.[1]);
-  if (known[1] === "Context of Codex") return named(known[1], /source="([^"]+)"/.exec(start)?.[1]);
+  if (known[1] === "Context from Codex") return named(known[1], /source="([^"]+)"/.exec(start)?.[1]);
   return known[1];
 }
 

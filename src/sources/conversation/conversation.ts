@@ -119,7 +119,7 @@ export class Conversation extends TurnsAndSteps {
   media(media: MediaPart): void {
     const { message_id } = this.ensureStep();
     const { part_id } = this.recordPart();
-    if (media.type === "unknown") this.unknown(media.raw, "Content of a kind that is not known");
+    if (media.type === "unknown") this.unknown(media.raw, "Unknown kind of content");
     else this.put(mediaFrame(media, part_id, message_id));
   }
 

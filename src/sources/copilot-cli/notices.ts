@@ -212,7 +212,7 @@ export function readPermissionRequest({ state, conversation, record, data }: Eve
   const request = asObject(data.permissionRequest) ?? {};
   const id = asText(data.requestId);
   const call = asText(request.toolCallId);
-  const title = `Permission asked: ${askedFor(request)}`;
+  const title = `Permission requested: ${askedFor(request)}`;
   conversation.marker("note", title, undefined, request);
   if (id === undefined) return;
   remember(state.asked, id, {
@@ -226,7 +226,7 @@ export function readPermissionAnswer({ state, agent, conversation, record, data 
   const asked = take(state.asked, asText(data.requestId));
   const { text, outcome, permission } = decisionOf(data);
   const line = new Conversation(agent.conversation, { key: asked?.key ?? record.key, place: record.place });
-  line.marker("note", `${asked?.title ?? "Permission asked"} (${text})`, undefined, data);
+  line.marker("note", `${asked?.title ?? "Permission requested"} (${text})`, undefined, data);
   conversation.join(line);
   const call = asText(data.toolCallId) ?? asked?.tool_call_id;
   if (call === undefined) return;

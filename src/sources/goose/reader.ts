@@ -51,7 +51,7 @@ function read(state: GooseState, record: SessionRecord): RecordResult {
   state.count = Math.max(state.count, position + 1);
   conversation.update({ agent: "goose" });
   if (asObject(value.metadata)?.userVisible === false) {
-    conversation.context("Message for the model alone", promptParts(value.content));
+    conversation.context("Message for the model only", promptParts(value.content));
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "assistant") readAnswer(conversation, record);
@@ -112,7 +112,7 @@ function readAnswer(conversation: Conversation, record: SessionRecord): void {
   conversation.step(asText(value.id) ?? record.key);
   for (const each of asArray(value.content)) {
     const block = asObject(each);
-    if (block === undefined) conversation.unknown(each, "Content that is no object");
+    if (block === undefined) conversation.unknown(each, "Content that is not an object");
     else readBlock(conversation, block);
   }
 }

@@ -27,7 +27,7 @@ export interface Sample {
 /** Reads the document of a sample. Throws if it is not one. */
 export function readSample(store: OpenStore, file: string): JsonObject {
   const sample = parseObject(store.readText(file) ?? "");
-  if (sample === undefined) throw new Error(`${file} is no JSON object`);
+  if (sample === undefined) throw new Error(`${file} is not a JSON object`);
   return sample;
 }
 

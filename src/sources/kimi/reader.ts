@@ -71,17 +71,17 @@ const MODES: Readonly<Record<string, (value: JsonObject) => string>> = {
   "swarm_mode.enter": () => "Swarm mode entered",
   "swarm_mode.exit": () => "Swarm mode left",
   "permission.set_mode": ({ mode }) => `Permission mode: ${asText(mode) ?? "unknown"}`,
-  "goal.create": ({ objective }) => `Goal: ${asText(objective) ?? "not told"}`,
+  "goal.create": ({ objective }) => `Goal: ${asText(objective) ?? "not recorded"}`,
   "goal.update": ({ status }) => `Goal updated${asText(status) === undefined ? "" : `: ${asText(status)}`}`,
   "goal.clear": () => "Goal cleared",
-  "context.clear": () => "Context cleared: the model begins anew",
+  "context.clear": () => "Context cleared",
   "full_compaction.cancel": () => "Compaction cancelled",
-  "micro_compaction.apply": () => "Old tool results were taken out of the context",
+  "micro_compaction.apply": () => "Old tool results were removed from the context",
   "skill.activate": ({ name, skillName }) =>
     `Skill activated: ${asText(skillName) ?? asText(name) ?? "unknown"}`,
-  forked: () => "Forked: what stands above was copied from another session",
+  forked: () => "Forked: everything above was copied from another session",
   "turn.step.retrying": ({ reason }) =>
-    `The request is sent again${asText(reason) === undefined ? "" : `: ${asText(reason)}`}`,
+    `Retrying the request${asText(reason) === undefined ? "" : `: ${asText(reason)}`}`,
 };
 
 function read(state: KimiState, record: SessionRecord): RecordResult {
@@ -208,7 +208,7 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
   }
   const attempt = asText(value.attempt);
   if (attempt !== undefined && !/^1(?:\/|$)/.test(attempt))
-    conversation.marker("retry", `Request sent again: attempt ${attempt}`);
+    conversation.marker("retry", `Retrying the request: attempt ${attempt}`);
   return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };
 }
 
@@ -247,8 +247,8 @@ function readApproval(
 function readUndo(state: KimiState, conversation: Conversation, value: JsonObject): Disposition | undefined {
   const count = Math.max(0, Math.min(asNumber(value.count) ?? 1, state.turns.length));
   const undone = count === 0 ? [] : state.turns.splice(-count);
-  for (const turn of undone) conversation.retractTurn(turn, "taken back by the person");
+  for (const turn of undone) conversation.retractTurn(turn, "undone by the user");
   const what = undone.length === 1 ? "the turn above is" : `${undone.length} turns above are`;
-  conversation.marker("rewind", `Taken back: ${what} no longer part of the conversation`);
+  conversation.marker("rewind", `Undone: ${what} no longer part of the conversation`);
   return undefined;
 }

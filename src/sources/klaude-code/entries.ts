@@ -55,11 +55,11 @@ export function readEntry(
       const prompt = made[at];
       // It retracts the preceding prompt if the text matches.
       if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
-        conversation.marker("note", "A prompt was taken back", text);
+        conversation.marker("note", "A prompt was withdrawn", text);
         return conversation.result();
       }
-      conversation.retractRecord(prompt.key, prompt.made, "taken back by the user");
-      return conversation.result({ kind: "folded", into: "the prompt that was taken back" });
+      conversation.retractRecord(prompt.key, prompt.made, "withdrawn by the user");
+      return conversation.result({ kind: "folded", into: "the withdrawn prompt" });
     }
     case "SpawnSubAgentEntry": {
       const key = asText(data.session_id);

@@ -23,7 +23,7 @@ function idOf(name: string): string {
 
 /**
  * Reads klaude-code's `events.jsonl`: its history, one item per line, in the model of messages and parts that Verbatim's own
- * records use. Nothing is deleted; later items name what was taken back. `meta.json` in the same folder names the session.
+ * records use. Nothing is deleted; later items name what was withdrawn. `meta.json` in the same folder names the session.
  */
 export const klaudeReader = conversationReader<KlaudeState>({
   initialState({ path }) {

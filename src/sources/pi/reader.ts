@@ -108,12 +108,12 @@ function noteCopies(state: PiState, conversation: Conversation): boolean {
     state.copies = "copied";
     conversation.marker(
       "note",
-      "Copied from the session that this one goes on from; its tokens are counted there",
+      "Copied from the session that this one continues. The tokens are counted there",
     );
   } else if (!isCopy && state.copies === "copied") {
     state.copies = "own";
     conversation.beginTurn();
-    conversation.marker("note", "Here the session's own entries begin");
+    conversation.marker("note", "The session's own entries begin here");
   }
   return isCopy;
 }
@@ -125,13 +125,13 @@ function followBranch(state: PiState, conversation: Conversation, parentId: stri
   conversation.beginTurn({ force: true });
   const { turns, records } = withdrawn(branch);
   for (const { key, made } of records)
-    conversation.retractRecord(key, made, "another branch went on from above");
+    conversation.retractRecord(key, made, "abandoned: another branch continues from an earlier entry");
   const count = turns === 1 ? "1 turn above is" : `${turns} turns above are`;
   const rest = turns === 0 ? ": the rest of its turn is abandoned" : `: ${count} abandoned`;
   const left = records.length === 0 ? "" : rest;
   conversation.marker(
     "rewind",
-    branch.resumes ? `Went on from an abandoned branch${left}` : `Went back to an earlier entry${left}`,
+    branch.resumes ? `Continued from an abandoned branch${left}` : `Went back to an earlier entry${left}`,
     undefined,
     { entry: parentId ?? null },
   );

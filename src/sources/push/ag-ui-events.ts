@@ -88,7 +88,7 @@ function finishRun(stream: AgUiStream, event: JsonObject): void {
   const { writer } = stream;
   const outcome = asObject(event.outcome);
   if (event.result !== undefined && event.result !== null) note(stream, "Result of the run", event.result);
-  if (outcome?.type === "interrupt") note(stream, "The run waits for a person", outcome.interrupts);
+  if (outcome?.type === "interrupt") note(stream, "The run is waiting for a person", outcome.interrupts);
   if (outcome?.type === "cancelled") {
     showWaiting(stream);
     for (const [id, call] of stream.calls) if (call.state !== "ended") abortCall(stream, id, call);

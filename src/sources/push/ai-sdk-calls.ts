@@ -33,7 +33,7 @@ export function pushCall(stream: AiSdkStream, event: JsonObject, id: string): bo
       return true;
     case "tool-approval-request":
       stream.approvals.set(asString(event.approvalId) ?? "", { call: id });
-      note(stream, "The call waits for an approval", event);
+      note(stream, "The call is waiting for approval", event);
       return true;
     case "tool-output-available": {
       const text = outputText(event.output);

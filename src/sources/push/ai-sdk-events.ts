@@ -73,7 +73,7 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
       return;
     case "error":
       writer.endPart();
-      writer.put({ type: "error", message: asText(event.errorText) ?? "The stream says that it failed" });
+      writer.put({ type: "error", message: asText(event.errorText) ?? "The stream reported a failure" });
       return;
     case "abort":
       abort(stream, event);

@@ -25,10 +25,10 @@ export function createEventLines(): EventLines {
     try {
       const value = asObject(JSON.parse(text));
       if (value !== undefined) return { line: at, value };
-      return { line: at, text, error: `Line ${at} is JSON, and no object` };
+      return { line: at, text, error: `Line ${at} is JSON but not an object` };
     } catch (error) {
       const why = messageOf(error);
-      return { line: at, text, error: `Line ${at} is no JSON: ${why}` };
+      return { line: at, text, error: `Line ${at} is not JSON: ${why}` };
     }
   };
   /** A blank line ends an event of several data lines. If it is missing, each line is an event. */

@@ -209,7 +209,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     else if (text !== undefined) conversation.text(text);
     else {
       const media = imageOf(part);
-      if (media === undefined) conversation.unknown(part, "Part of a kind that is not known");
+      if (media === undefined) conversation.unknown(part, "Unknown kind of part");
       else conversation.media(media);
     }
   });
@@ -220,7 +220,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
   conversation.endStep({ usage });
   // Qwen Code writes an answer that a person stopped like any other, but without tokens.
   if (usage === undefined && state.has_figures && !conversation.waits()) {
-    conversation.marker("note", "This answer has no recorded end: it was stopped, or its stream broke off");
+    conversation.marker("note", "This answer has no recorded end: it was stopped, or the stream ended early");
     if (state.conversation.turn !== undefined) state.conversation.turn.open = true;
     conversation.endTurn("interrupted");
   }

@@ -55,7 +55,7 @@ export function readSystem(
     }
     case "parent_session": {
       const parent = asText(payload.parentSessionId);
-      conversation.marker("note", "Goes on from another session", undefined, { session: parent ?? null });
+      conversation.marker("note", "Continues another session", undefined, { session: parent ?? null });
       return conversation.result();
     }
     case "rewind":

@@ -46,7 +46,7 @@ export function readTelemetry(
   const agent = agentOf(event);
   // Since 0.2x a sub-agent has a separate file and is named after its call.
   if (agent !== undefined && state.runs.some(({ tool_call_id }) => agent.endsWith(`-${tool_call_id}`)))
-    return conversation.result({ kind: "hidden", rule: "telemetry: what a sub-agent's own file tells" });
+    return conversation.result({ kind: "hidden", rule: "telemetry: also in the sub-agent's own file" });
   if (agent !== undefined && /^(?:api_|tool_call)/.test(name)) {
     conversation.join(readOfRun(state, record, { agent, name, event }));
     return conversation.result();

@@ -95,7 +95,7 @@ export function parseLogLine({
   if (key === undefined || !origin.success) return undefined;
   const logged = origin.data.kind === undefined ? origin.data : { ...origin.data, logged: place };
   if (typeof value.damaged === "string")
-    return { kind: "damaged", place: logged, text: value.damaged, error: "this record is no JSON object" };
+    return { kind: "damaged", place: logged, text: value.damaged, error: "this record is not a JSON object" };
   const deleted = value.deleted === true;
   const content = asObject(value.value);
   if (content === undefined && !deleted) return undefined;

@@ -89,8 +89,8 @@ function readRecord(state: TaskState, record: SessionRecord): RecordResult {
   if (record.deleted === true || list === undefined) {
     const conversation = new Conversation(state.conversation, record);
     if (record.deleted === true) {
-      conversation.retract("taken back");
-      return conversation.result({ kind: "folded", into: "what was taken back" });
+      conversation.retract("undone");
+      return conversation.result({ kind: "folded", into: "the undone messages" });
     }
     conversation.unknown(value, `Record ${key}`);
     return conversation.result();

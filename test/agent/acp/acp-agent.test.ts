@@ -419,7 +419,7 @@ it("a crash shows the exit code, the agent's last output and a remedy, and the n
 
   // It starts again without memory.
   expect(await ask("Go on")).toBe("failed");
-  expect(kinds(host)).toContain("note: scripted starts without memory of what is above");
+  expect(kinds(host)).toContain("note: scripted starts without memory of the conversation above");
   expect(host.parts().filter((part) => part.type === "text")).toHaveLength(2);
 });
 
@@ -519,7 +519,7 @@ it("unknown messages are kept", async () => {
   expect(unknown.map(({ title }) => title)).toEqual([
     "hologram",
     "_vendor/weather",
-    "A line that is no message",
+    "Line that is not a message",
     "Content of an unknown kind",
   ]);
   expect(unknown[2]?.raw).toBe("Update available: 2.0");
@@ -780,7 +780,7 @@ it("output that cannot be recorded ends only its agent", async () => {
   expect(await host.turn("Look", (prompt) => agent.run(prompt, new AbortController().signal))).toBe("failed");
   expect(host.parts().at(-1)).toMatchObject({
     kind: "error",
-    text: expect.stringMatching(/was ended: what it sent could not be recorded \(The record is closed\)/),
+    text: expect.stringMatching(/was ended: its messages could not be recorded \(The record is closed\)/),
   });
 });
 

@@ -263,7 +263,7 @@ it("explains why it starts without memory if a session cannot be resumed", async
   expect(host.parts()).toContainEqual(
     expect.objectContaining({
       type: "marker",
-      title: "scripted starts without memory of what is above",
+      title: "scripted starts without memory of the conversation above",
       text: "No such session",
     }),
   );

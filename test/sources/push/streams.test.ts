@@ -118,7 +118,10 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     ]);
     const unknown = parts.flatMap((part) => (part.type === "unknown" ? [part] : []));
     expect(unknown[0]?.raw).toEqual({ type: "of-a-newer-version", deep: [1] });
-    expect(unknown[1]).toMatchObject({ raw: "{broken", error: expect.stringContaining("Line 3 is no JSON") });
+    expect(unknown[1]).toMatchObject({
+      raw: "{broken",
+      error: expect.stringContaining("Line 3 is not JSON"),
+    });
   });
 
   it("rejects an empty body", () => {

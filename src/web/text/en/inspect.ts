@@ -53,9 +53,9 @@ export const inspect = {
   },
   verify: {
     reading: "Reading the record",
-    equal: (parts: string): string => `Equal: all ${parts} parts are what the record says.`,
+    equal: (parts: string): string => `Equal: all ${parts} parts match the record.`,
     differs: (shown: string, reread: string): string =>
-      `They differ: ${shown} parts are shown, ${reread} were read from the record.`,
+      `Different: ${shown} parts are shown, ${reread} were read from the record.`,
     first: (number: string): string => `The first difference is part ${number}.`,
     isShown: "Shown",
     isRecorded: "Record",
@@ -63,12 +63,12 @@ export const inspect = {
     noPage:
       "This page's own parts were not compared: the browser computes digests only on HTTPS or on this machine.",
     pageEqual: (loaded: string, all: string): string =>
-      `This page: ${loaded === all ? `all ${all} parts are` : `the ${loaded} of ${all} parts that it has loaded are`} what the record says.`,
-    pageDiffers: "This page shows something else than the record says.",
+      `This page: ${loaded === all ? `all ${all} parts` : `the ${loaded} of ${all} parts that it has loaded`} match the record.`,
+    pageDiffers: "This page differs from the record.",
     shown: (digest: string): string => `Daemon, shown: SHA-256 ${digest}`,
-    reread: (digest: string): string => `Daemon, read anew: SHA-256 ${digest}`,
+    reread: (digest: string): string => `Daemon, read again: SHA-256 ${digest}`,
     page: (digest: string): string => `This page: SHA-256 ${digest}`,
-    expected: (digest: string): string => `The same parts read anew: SHA-256 ${digest}`,
+    expected: (digest: string): string => `The same parts, read again: SHA-256 ${digest}`,
     lag: "Behind the file",
     allRead: (bytes: string): string => `All ${bytes} bytes on disk are read`,
     behind: (missing: string, bytes: string): string =>

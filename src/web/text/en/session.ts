@@ -59,7 +59,7 @@ export const session = {
     openSplit: (title: string): string => `Open ${title} in split view`,
     splitButton: "Split",
     closeKeys: "Close find, the outline, the split view",
-    closeThenStop: "Close what is open; then, twice, stop the agent",
+    closeThenStop: "Close dialogs and panels; twice: stop the agent",
     costUnknown: "cost unknown",
     noPrice: "No list price for this model",
     scripted: "script, no model",

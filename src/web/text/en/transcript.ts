@@ -63,12 +63,12 @@ export const transcript = {
   composer: {
     prompt: "Prompt",
     closed: "This session accepts no more prompts: its agent has ended.",
-    closedNew: "Start a new session to go on.",
+    closedNew: "Start a new session to continue.",
     queued: (count: number, isHeld: boolean): string =>
       `${counted(count, "prompt")} ${isHeld ? "held" : "queued"}`,
     heldRewound: "Held: the session was rewound. They wait until you send them, whatever else you send.",
     held: (isFailed: boolean): string =>
-      `Held: the turn before ${isFailed ? "failed" : "was stopped"}. What you send goes last.`,
+      `Held: the turn before ${isFailed ? "failed" : "was stopped"}. Your prompt is sent last.`,
     heldList: "Prompts that are held",
     queuedList: "Prompts that wait for the end of this turn",
     /** Replaces the text of a prompt that has none. */
