@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Frame } from "../../model/frames/frame.ts";
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { mediaPartOf } from "./tool-call.ts";
@@ -14,7 +14,7 @@ export interface Replay {
    * Returns the frames of the whole history. `reply`: the result of `session/load`. `marker` becomes the last part of the last
    * turn, or a turn of its own if the agent sent nothing.
    */
-  end(reply: unknown, marker: Extract<FrameBody, { type: "marker" }>): Frame[];
+  end(reply: unknown, marker: FrameBodyOf<"marker">): Frame[];
   /** The cost of the session in USD, if the agent reported it. */
   readonly cost: number | undefined;
 }

@@ -8,6 +8,8 @@ export type FrameBody = Frame extends infer Member
     ? Omit<Member, "session_id" | "at">
     : never
   : never;
+/** The body of a frame of one type. */
+export type FrameBodyOf<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
 
 export interface FrameWriterOptions {
   session_id: string;

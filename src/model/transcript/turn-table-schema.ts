@@ -3,7 +3,7 @@ import { isUuid } from "../is-uuid.ts";
 import { optional, record } from "../record.ts";
 import { type Turn, turnStatus } from "./transcript.ts";
 
-// Apart from `turn-table.ts`, because the page uses tables and no schemas.
+// Separate from `turn-table.ts`, because the page uses tables and no schemas.
 
 /** A column of values that pass a check. Checking each value with a schema would take several times as long. */
 const column = <Value>(isValue: (value: unknown) => value is Value) =>

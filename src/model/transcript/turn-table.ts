@@ -1,19 +1,11 @@
 import type { Usage } from "../messages/message.ts";
+import { USAGE_FIELDS } from "../messages/usage-fields.ts";
 import type { Turn } from "./transcript.ts";
 import type { TurnTable } from "./turn-table-schema.ts";
 
-/** The optional fields of a turn, by the type of their values, and those of its usage. */
+/** The optional fields of a turn besides `no_end` and `usage`, by the type of their values. */
 const NUMBERS = ["prompt_index", "started_at", "ended_at"] as const;
 const TEXTS = ["title", "model", "retracted"] as const;
-const USAGE = [
-  "input",
-  "output",
-  "cache_read",
-  "cache_write",
-  "cache_write_1h",
-  "reasoning",
-  "cost",
-] as const satisfies (keyof Usage)[];
 
 /** Turns that are not loaded are left out. */
 export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
@@ -33,7 +25,7 @@ export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
     if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
   for (const name of TEXTS)
     if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
-  for (const name of USAGE)
+  for (const name of USAGE_FIELDS)
     if (turns.some(({ usage }) => usage?.[name] !== undefined))
       table[name] = turns.map(({ usage }) => usage?.[name] ?? null);
   return table;

@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
@@ -155,7 +155,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
   if (boundary !== undefined) {
     session.boundary = undefined;
     // `readBoundary` wrote it.
-    const frame = JSON.parse(boundary.frame) as Extract<FrameBody, { type: "marker" }>;
+    const frame = JSON.parse(boundary.frame) as FrameBodyOf<"marker">;
     session.push(line, { ...frame, text }, boundary.place);
     return { kind: "folded", into: "the compaction that it sums up" };
   }

@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBody, FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
@@ -14,7 +14,7 @@ import {
   type ToolResult,
 } from "./conversation-state.ts";
 import { callOf, nameCall, replaceByAnswered } from "./emitted-calls.ts";
-import { type Body, TurnsAndSteps } from "./turns-and-steps.ts";
+import { TurnsAndSteps } from "./turns-and-steps.ts";
 
 export {
   type ConversationOptions,
@@ -63,7 +63,7 @@ export class Conversation extends TurnsAndSteps {
       this.openTurn();
     }
     const { part_id, message_id } = this.recordPart();
-    const body: Body<"user.message"> = { type: "user.message", message_id, part_id, parts };
+    const body: FrameBodyOf<"user.message"> = { type: "user.message", message_id, part_id, parts };
     if (queued) body.queued = queued;
     if (origin !== undefined) body.origin = origin;
     this.put(body);
@@ -105,10 +105,15 @@ export class Conversation extends TurnsAndSteps {
     const step = this.ensureStep();
     const { part_id } = this.recordPart();
     const { message_id } = step;
-    const start: Body<"message.part_start"> = { type: "message.part_start", part_id, kind, message_id };
+    const start: FrameBodyOf<"message.part_start"> = {
+      type: "message.part_start",
+      part_id,
+      kind,
+      message_id,
+    };
     if (phase !== undefined) start.phase = phase;
     this.put(start);
-    const end: Body<"message.part_end"> = { type: "message.part_end", part_id, text };
+    const end: FrameBodyOf<"message.part_end"> = { type: "message.part_end", part_id, text };
     if (signature !== undefined) end.signature = signature;
     if (hidden !== undefined) end.hidden = hidden;
     this.put(end);
@@ -163,7 +168,7 @@ export class Conversation extends TurnsAndSteps {
     const tool_call_id = call?.id ?? result.id ?? `result@${this.recordKey()}`;
     const before = itemWithId(this.state.results, tool_call_id);
     const { message_id, part_id } = this.recordPart();
-    const body: Body<"message.tool_result"> = {
+    const body: FrameBodyOf<"message.tool_result"> = {
       type: "message.tool_result",
       tool_call_id,
       is_error: result.status === "error",
@@ -223,7 +228,7 @@ export class Conversation extends TurnsAndSteps {
   marker(kind: MarkerKind, title: string, text?: string, data?: unknown): void {
     this.ensureTurn(kind !== "error" && kind !== "retry");
     const { message_id, part_id } = this.recordPart();
-    const body: Body<"marker"> = { type: "marker", message_id, part_id, kind, title };
+    const body: FrameBodyOf<"marker"> = { type: "marker", message_id, part_id, kind, title };
     if (text !== undefined && !isBlank(text)) body.text = text;
     if (data !== undefined) body.data = data;
     this.put(body);

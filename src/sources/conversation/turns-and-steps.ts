@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { StopReason } from "../../model/messages/message.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
@@ -12,11 +12,10 @@ import {
 import { forgetAnswered } from "./emitted-calls.ts";
 import { RecordFrames } from "./record-frames.ts";
 
-// Optional fields of frames are assigned one by one: spreading objects of many shapes was the slowest step of reading.
-export type Body<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
-
 /** Index of a part that a record creates depending on earlier records. */
 const MODEL_SWITCH = 0x2000_0000;
+
+// Optional fields of frames are assigned one by one: spreading objects of many shapes was the slowest step of reading.
 
 /** Opens and ends the turns and steps of a conversation. */
 export class TurnsAndSteps extends RecordFrames {
@@ -46,7 +45,7 @@ export class TurnsAndSteps extends RecordFrames {
       state.turn.stopped = false;
     }
     if (again) return;
-    const body: Body<"message.start"> = { type: "message.start", message_id };
+    const body: FrameBodyOf<"message.start"> = { type: "message.start", message_id };
     if (model !== undefined) body.model = model;
     if (response_id !== undefined) body.response_id = response_id;
     this.emit(body);
@@ -94,7 +93,7 @@ export class TurnsAndSteps extends RecordFrames {
     { usage, stop_reason_raw }: StepEnding,
     stop_reason?: StopReason,
   ): void {
-    const body: Body<"message.end"> = { type: "message.end", message_id };
+    const body: FrameBodyOf<"message.end"> = { type: "message.end", message_id };
     if (usage !== undefined) body.usage = usage;
     if (stop_reason !== undefined) body.stop_reason = stop_reason;
     if (stop_reason_raw !== undefined) body.stop_reason_raw = stop_reason_raw;

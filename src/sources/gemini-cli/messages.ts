@@ -1,4 +1,5 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
+import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
@@ -22,7 +23,6 @@ const RESPONSE = /\[Function Response: ([^\]\n]*)\]/g;
 const RESPONSES = /^(?:\[Function Response: [^\]\n]*\])+/;
 
 // Optional fields of frequent frames are assigned one by one: spreading objects is slow.
-type Body<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
 
 /** Reads the messages of a conversation by their type. */
 export class MessageReading extends GeminiFrames {
@@ -35,12 +35,7 @@ export class MessageReading extends GeminiFrames {
       this.answers(answers);
       const others = blocks.filter((block) => block.functionResponse === undefined);
       if (others.length > 0)
-        this.emitShown({
-          type: "developer.message",
-          message_id,
-          parts: promptParts(others),
-          title: "Sent with tool output",
-        });
+        this.emitShown(contextOf(message_id, "Sent with tool output", promptParts(others)));
       return;
     }
     const text = textOf(value.content);
@@ -54,21 +49,11 @@ export class MessageReading extends GeminiFrames {
       state.context_told = true;
       const cwd = WORKSPACE.exec(text)?.[1];
       if (cwd !== undefined) this.put({ type: "session.update", patch: { cwd } });
-      this.preface({
-        type: "developer.message",
-        message_id,
-        parts: [{ type: "text", text }],
-        title: "Session context",
-      });
+      this.preface(contextOf(message_id, "Session context", [{ type: "text", text }]));
       return;
     }
     if (text.startsWith("System: Please continue")) {
-      this.emitShown({
-        type: "developer.message",
-        message_id,
-        parts: [{ type: "text", text }],
-        title: "Continue",
-      });
+      this.emitShown(contextOf(message_id, "Continue", [{ type: "text", text }]));
       return;
     }
     const parts = promptParts(value.displayContent ?? value.content);
@@ -133,7 +118,7 @@ export class MessageReading extends GeminiFrames {
     const model = asText(value.model);
     if (isNew) {
       state.last = message_id;
-      const start: Body<"message.start"> = { type: "message.start", message_id };
+      const start: FrameBodyOf<"message.start"> = { type: "message.start", message_id };
       if (model !== undefined) start.model = model;
       this.put(start);
       this.nameModel(model);
@@ -164,7 +149,7 @@ export class MessageReading extends GeminiFrames {
     // Its calls follow later and belong to it.
     const usage = usageOf(value.tokens);
     if (isNew || usage !== undefined) {
-      const end: Body<"message.end"> = { type: "message.end", message_id };
+      const end: FrameBodyOf<"message.end"> = { type: "message.end", message_id };
       if (usage !== undefined) end.usage = usage;
       this.put(end);
     }
@@ -255,3 +240,11 @@ export class MessageReading extends GeminiFrames {
     });
   }
 }
+
+/** Context that the agent added for the model. */
+const contextOf = (message_id: string, title: string, parts: Part[]): FrameBodyOf<"developer.message"> => ({
+  type: "developer.message",
+  message_id,
+  parts,
+  title,
+});

@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
@@ -6,7 +6,7 @@ import { imageOf } from "../conversation/content.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { hunksOf } from "../conversation/unified-diff.ts";
 
-type Result = Extract<FrameBody, { type: "message.tool_result" }>;
+type Result = FrameBodyOf<"message.tool_result">;
 
 /** The result of a call; `undefined`: it has not ended. */
 export function resultOf(call: JsonObject, tool_call_id: string): Result | undefined {

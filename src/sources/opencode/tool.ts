@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
@@ -12,7 +12,7 @@ export function resultFrame(
   tool_call_id: string,
   state: JsonObject,
   invalid: boolean,
-): Extract<FrameBody, { type: "message.tool_result" }> | undefined {
+): FrameBodyOf<"message.tool_result"> | undefined {
   if (state.status !== "completed" && state.status !== "error") return undefined;
   const metadata = asObject(state.metadata) ?? {};
   const output = asString(state.output) ?? asString(state.error) ?? "";

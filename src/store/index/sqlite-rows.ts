@@ -2,6 +2,7 @@ import type { SQLOutputValue } from "node:sqlite";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import * as z from "zod";
 import type { Usage } from "../../model/messages/message.ts";
+import { USAGE_FIELDS } from "../../model/messages/usage-fields.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { type TranscriptStart, transcriptStart } from "../../model/transcript/transcript-start.ts";
@@ -114,17 +115,6 @@ export function sessionOf(row: Record<string, SQLOutputValue>): SessionRow {
   return { ref: Number(row.ref), source: String(row.source), session, part_count: Number(row.part_count) };
 }
 
-/** The columns of a step's tokens and cost. */
-export const USAGE_COLUMNS = [
-  "input",
-  "output",
-  "cache_read",
-  "cache_write",
-  "cache_write_1h",
-  "reasoning",
-  "cost",
-] as const satisfies readonly (keyof Usage)[];
-
 /** Parses a row of `step`. */
 export function stepOf(row: Record<string, SQLOutputValue>): IndexedStep {
   const step: IndexedStep = {
@@ -137,7 +127,7 @@ export function stepOf(row: Record<string, SQLOutputValue>): IndexedStep {
   };
   if (typeof row.input !== "number" || typeof row.output !== "number") return step;
   const usage: Usage = { input: row.input, output: row.output };
-  for (const column of USAGE_COLUMNS) {
+  for (const column of USAGE_FIELDS) {
     const count = row[column];
     if (typeof count === "number") usage[column] = count;
   }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { USAGE_FIELDS } from "../../model/messages/usage-fields.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import {
   type IndexedPart,
@@ -7,7 +8,7 @@ import {
   MAX_PARTS,
   type SessionUpdate,
 } from "./contract.ts";
-import { stepOf, USAGE_COLUMNS } from "./sqlite-rows.ts";
+import { stepOf } from "./sqlite-rows.ts";
 
 /** The prepared statements of a writer. */
 export type WriteStatements = ReturnType<typeof prepareWrites>;
@@ -45,8 +46,8 @@ export function prepareWrites(database: DatabaseSync) {
     removeParts: database.prepare("DELETE FROM part WHERE id >= ? AND id < ?"),
     steps: database.prepare("SELECT * FROM step WHERE id >= ? AND id < ?"),
     putStep: database.prepare(
-      `INSERT OR REPLACE INTO step (id, at, model, active, tool_calls, failed, ${USAGE_COLUMNS.join(", ")})
-       VALUES (?, ?, ?, ?, ?, ?${", ?".repeat(USAGE_COLUMNS.length)})`,
+      `INSERT OR REPLACE INTO step (id, at, model, active, tool_calls, failed, ${USAGE_FIELDS.join(", ")})
+       VALUES (?, ?, ?, ?, ?, ?${", ?".repeat(USAGE_FIELDS.length)})`,
     ),
     removeStep: database.prepare("DELETE FROM step WHERE id = ?"),
     removeSteps: database.prepare("DELETE FROM step WHERE id >= ? AND id < ?"),
@@ -142,7 +143,7 @@ export function putSteps(
 
 /** A row of `step`, its columns in the order of `putStep`. */
 function stepRow(base: number, { seq, at, model, active, tool_calls, failed, usage }: IndexedStep) {
-  const counts = USAGE_COLUMNS.map((column) => [column, usage?.[column] ?? null] as const);
+  const counts = USAGE_FIELDS.map((column) => [column, usage?.[column] ?? null] as const);
   return {
     ...{ id: base + seq, at: at ?? null, model: model ?? null, active, tool_calls, failed },
     ...Object.fromEntries(counts),
