@@ -200,7 +200,7 @@ describe.each([
     await page.keyboard.press("Control+c");
     await page
       .getByRole("alert")
-      .filter({ hasText: /^[\d,]+ of [\d,]+ parts are not copied: [\d,]+ had not been loaded yet/ })
+      .filter({ hasText: /^[\d,]+ of [\d,]+ parts are not copied: [\d,]+ not loaded yet/ })
       .waitFor();
     expect(await selected()).toEqual([from, to]);
     await expect.poll(nodes).toBeLessThan(5_000);

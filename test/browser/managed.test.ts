@@ -181,7 +181,7 @@ describe("a session that is started in the page", () => {
     await transcript(page).getByText("The tide comes in").first().waitFor();
     await promptField(page).fill("Never mind");
     await promptField(page).press("Enter");
-    const queue = page.getByRole("list", { name: "Prompts that wait for the end of this turn" });
+    const queue = page.getByRole("list", { name: "Prompts queued until this turn ends" });
     await queue.getByText("Never mind").waitFor();
     await queue.getByRole("button", { name: "Withdraw Never mind" }).click();
     await queue.waitFor({ state: "detached" });
@@ -212,12 +212,12 @@ describe("a session that is started in the page", () => {
     await badge(page, "stopped").waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.reload();
-    await page.getByText("Held: the turn before was stopped.").waitFor();
+    await page.getByText("Held: the previous turn was stopped.").waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Send now: In German, please" }).click();
     await badge(page, "[RUNNING]").waitFor();
-    await page.getByRole("list", { name: "Prompts that are held" }).waitFor({ state: "detached" });
+    await page.getByRole("list", { name: "Held prompts" }).waitFor({ state: "detached" });
     await transcript(page).getByText("In German, please").waitFor();
     expect(complaints).toEqual([]);
   });

@@ -171,7 +171,7 @@ it("opens files that a script drops, and refuses too many bytes before sending",
   });
   await dropText("x".repeat(1024 * 1024), 257);
   const dialog = page.getByRole("dialog", { name: "This file cannot be opened" });
-  await dialog.getByText("Files that are opened together may have 256 MB.").waitFor();
+  await dialog.getByText("Files opened together can have at most 256 MB in total.").waitFor();
   expect(sent).toEqual([]);
   await dialog.getByRole("button", { name: "Close" }).click();
   await dialog.waitFor({ state: "detached" });

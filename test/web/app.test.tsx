@@ -496,7 +496,7 @@ test("an image that declares too many pixels waits for a click", async () => {
   daemon.sessions.push(PARENT, [image(500, 60_000), image(501, 1_000)]);
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
-  expect(await screen.findByText(/not shown by itself: it has 60 megapixels/)).toBeTruthy();
+  expect(await screen.findByText(/not shown automatically: it has 60 megapixels/)).toBeTruthy();
   expect(await screen.findAllByRole("img", { name: "image" })).toHaveLength(1);
   await userEvent.click(screen.getByRole("button", { name: "Show image" }));
   expect(screen.getAllByRole("img", { name: "image" })).toHaveLength(2);
@@ -742,7 +742,7 @@ test.each(["/", `/session/${PARENT}`])(
     daemon.refuseSockets();
     const behind = clientOf(daemon);
     render(<App client={behind} />);
-    expect(await screen.findByText(/a proxy .* must pass on WebSockets at \/api\/live/)).toBeTruthy();
+    expect(await screen.findByText(/a proxy .* blocks WebSockets/)).toBeTruthy();
     expect(screen.queryByText(/Start it with npm start/)).toBeNull();
     daemon.down();
     expect(await screen.findByText(/Start it with npm start/)).toBeTruthy();

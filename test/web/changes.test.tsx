@@ -114,7 +114,7 @@ test("a key shows the changes of all turns, or of a selected one", async () => {
   await within(dialog).findByText("0 files changed");
   within(dialog).getByText("npm install");
   await userEvent.selectOptions(turn, "Turn 1");
-  await within(dialog).findByText("No changes of files are recorded here.");
+  await within(dialog).findByText("No file changes are recorded here.");
 });
 
 test("the changes show that the daemon does not answer", async () => {

@@ -94,12 +94,12 @@ test("the input of a model call marks new items, and items removed by a compacti
   await userEvent.click(next);
   await within(dialog).findByText("Call 2 of 3");
   within(dialog).getByText(/Rebuilt from the session's record/);
-  within(dialog).getByText("1 message as in the call before, 22 characters");
-  const added = within(dialog).getByRole("region", { name: "New since the call before" });
+  within(dialog).getByText("1 message unchanged since the previous call, 22 characters");
+  const added = within(dialog).getByRole("region", { name: "New since the previous call" });
   within(added).getByText("And the wind?");
   await userEvent.click(next);
   await within(dialog).findByText("Call 3 of 3");
-  await userEvent.click(within(dialog).getByText(/^− 3 messages left since the call before/));
+  await userEvent.click(within(dialog).getByText(/^− 3 messages removed since the previous call/));
   // A removed item opens to its whole text, from the last call that had it.
   await userEvent.click(await within(dialog).findByText("And the wind?"));
   await within(dialog).findByRole("button", { name: /^Copy/ });
@@ -153,7 +153,7 @@ test("the line under a turn opens its figures, with tabs for the rest", async ()
   within(dialog).getByRole("tab", { name: "Figures" }).focus();
   await userEvent.keyboard("{ArrowLeft}{ArrowLeft}{ArrowLeft}");
   expect(within(dialog).getByRole("tab", { name: "Changes" })).toBe(document.activeElement);
-  await within(dialog).findByText("No changes of files are recorded here.");
+  await within(dialog).findByText("No file changes are recorded here.");
 });
 
 test("the cost of a turn is estimated at list prices, with the unpriced share", async () => {

@@ -197,7 +197,7 @@ describe("the composer", () => {
     reloaded = clientOf(daemon);
     document.body.innerHTML = "";
     render(<App client={reloaded} />);
-    expect(await screen.findByText(/2 images were too large to be kept/)).toBeTruthy();
+    expect(await screen.findByText(/2 images were too large to keep/)).toBeTruthy();
     expect(await screen.findByDisplayValue("Look")).toBeTruthy();
     reloaded.close();
   });
@@ -502,9 +502,9 @@ describe("the composer", () => {
       async (status, word) => {
         accept();
         held(status);
-        const list = await screen.findByRole("list", { name: "Prompts that are held" });
+        const list = await screen.findByRole("list", { name: "Held prompts" });
         expect(within(list).getAllByText("held")).toHaveLength(2);
-        screen.getByText(`Held: the turn before ${word}.`, { exact: false });
+        screen.getByText(`Held: the previous turn ${word}.`, { exact: false });
         const buttons = within(list).getAllByRole("button", { name: /^Send now/ });
         expect(buttons.map(({ ariaLabel }) => ariaLabel)).toEqual(["Send now: And the docs"]);
         await userEvent.click(within(list).getByRole("button", { name: "Send now: And the docs" }));
@@ -635,7 +635,7 @@ describe("the composer", () => {
     for (const count of [6, 5])
       fireEvent.paste(field, { clipboardData: pasted(Array.from({ length: count }, picture)) });
     for (let read = 0; read < 11; read++) await pictures.read();
-    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have at most 10 images");
     expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
   });
 
@@ -812,7 +812,7 @@ describe("the composer", () => {
     );
     fireEvent.paste(field, { clipboardData: pasted(pictures) });
     await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(10));
-    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have at most 10 images");
     await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
     const large = new File([new Uint8Array(5 * 1024 * 1024 + 1)], "large.png", { type: "image/png" });
     fireEvent.paste(field, { clipboardData: pasted([large]) });

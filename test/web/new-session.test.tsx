@@ -390,7 +390,7 @@ test("two simultaneous pastes with too many images: the rest is named and not se
     });
   // Both pastes read their images alternately.
   for (let read = 0; read < 11; read++) await pictures.read();
-  expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
+  expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have at most 10 images");
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
 });
 

@@ -104,9 +104,9 @@ test("a rule is tried on past sessions before it is saved, then switched off, ed
   const above = within(edit).getByRole("textbox", { name: "More than" });
   await userEvent.clear(above);
   await userEvent.type(above, "2,500");
-  await userEvent.selectOptions(within(edit).getByRole("combobox", { name: "Of one" }), "turn");
+  await userEvent.selectOptions(within(edit).getByRole("combobox", { name: "Per" }), "turn");
   await userEvent.click(within(edit).getByRole("button", { name: "Save rule" }));
-  await within(list).findByText("when a turn takes more than 2,500 tokens");
+  await within(list).findByText("when a turn exceeds 2,500 tokens");
   expect(rules.list()).toMatchObject([
     { is_on: false, when: { type: "budget", of: "turn", measure: "tokens", above: 2_500 } },
   ]);

@@ -55,7 +55,7 @@ test("notifications are switched off with the reason if the browser blocks them"
 
 test("notifications are switched off with the reason if the browser does not support them", async () => {
   await userEvent.click(screen.getByRole("radio", { name: "When a session waits for you" }));
-  await screen.findByText(/shows no notifications here/);
+  await screen.findByText(/cannot show notifications here/);
   expect(client.settings.getState().notify).toBe("off");
   expect(isChosen("When a session waits for you")).toBe(false);
 });

@@ -43,9 +43,7 @@ test("names what is not loaded, and where it is", () => {
   const paper = printed(rowsOf(2, 3), (index) => index > 4, 0);
   expect(indexes(paper)).toEqual([5, 6, 7]);
   expect(paper.turns.map(({ turn }) => turn.index)).toEqual([1]);
-  expect(paper.leftOut).toBe(
-    "3 of 6 parts are not printed: 3 had not been loaded yet; another print has more of them.",
-  );
+  expect(paper.leftOut).toBe("3 of 6 parts are not printed: 3 not loaded yet (print again to include more).");
   expect(paper.unloaded).toEqual({ from: 1, to: 4 });
 });
 
@@ -58,6 +56,6 @@ test("prints from the row in view if there are too many rows, otherwise the last
   expect(from(3_002).at(-1)).toBe(3_002);
   expect(from(3_002)).toHaveLength(2_000);
   expect(printed(rows, () => true, 0).leftOut).toBe(
-    "1,000 of 3,000 parts are not printed: 1,000 are more than the 2,000 of one print.",
+    "1,000 of 3,000 parts are not printed: 1,000 over the limit of 2,000 per print.",
   );
 });

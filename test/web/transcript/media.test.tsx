@@ -22,7 +22,7 @@ describe("an image in the record", () => {
   });
 
   it.each([
-    ["bytes", { byte_size: 5 * MB + 1, pixels: 100 }, "it has 5.2 MB"],
+    ["bytes", { byte_size: 5 * MB + 1, pixels: 100 }, "its size is 5.2 MB"],
     ["pixels", { byte_size: 100, pixels: 25_000_001 }, "it has 25 megapixels"],
     ["pixels, by far", { byte_size: 100, pixels: 2 ** 48 }, "it has 281,474,977 megapixels"],
     ["pixels, with an unknown number", { byte_size: 100 }, "its number of pixels is unknown"],

@@ -876,7 +876,7 @@ describe("a text of many elements", () => {
       text.slice(wide(rows).length),
     );
     expect(plain.map((block) => block.kind === "plain" && block.reason)).toEqual([
-      "much came before it",
+      "the text before it is too long",
       ...plain.slice(1).map(() => undefined),
     ]);
     expect(plain.length).toBeGreaterThan(1);
@@ -888,7 +888,9 @@ describe("a text of many elements", () => {
       false,
     ]);
     expect(more.at(-1)).toMatchObject({ raw: expect.stringMatching(/b\nc$/) });
-    expect(blocksOf(stream.read(`b\n\n${text}`, true))[2]).toMatchObject({ reason: "much came before it" });
+    expect(blocksOf(stream.read(`b\n\n${text}`, true))[2]).toMatchObject({
+      reason: "the text before it is too long",
+    });
   });
 
   it("is read 500 elements at a time on request", () => {

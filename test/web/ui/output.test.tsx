@@ -68,7 +68,7 @@ describe("a long line", () => {
     const long = "x".repeat(4_001);
     const { container } = render(<Output text={`a\n${long}\nb`} label="output" />);
     expect(shownLines(container)).toBe(`a\n${"x".repeat(4_000)}…\nb`);
-    fireEvent.click(button("Show long lines whole (4 KB)"));
+    fireEvent.click(button("Show long lines in full (4 KB)"));
     expect(shownLines(container)).toBe(`a\n${long}\nb`);
     expect(hasButton(/Show long/)).toBe(false);
   });

@@ -6,12 +6,12 @@ export const inspect = {
     allTurns: "All turns",
     turn: (number: number): string => `Turn ${number}`,
     loading: "Loading",
-    none: "No changes of files are recorded here.",
+    none: "No file changes are recorded here.",
     files: (count: number): string => `${count} ${count === 1 ? "file" : "files"} changed`,
     kinds: { create: "created", update: "changed", delete: "deleted", move: "moved" },
-    notNet: "The record does not say where each edit is in the file: they are listed one after the other.",
-    sameText: "The text is as it was before.",
-    notRecorded: "The record does not hold what changed.",
+    notNet: "The record does not say where in the file each edit is, so they are listed in order.",
+    sameText: "The text is unchanged.",
+    notRecorded: "The record does not say what changed.",
     cut: "This diff is not shown: those above are too long. Choose a single turn.",
     edits: "Made by:",
     edit: (number: number): string => `call ${number}`,
@@ -61,7 +61,7 @@ export const inspect = {
     isRecorded: "Record",
     missing: "no such part",
     noPage:
-      "This page's own parts were not compared: the browser computes digests only on HTTPS or on this machine.",
+      "This page's own parts were not compared: the browser computes digests only over HTTPS or on localhost.",
     pageEqual: (loaded: string, all: string): string =>
       `This page: ${loaded === all ? `all ${all} parts` : `the ${loaded} of ${all} parts that it has loaded`} match the record.`,
     pageDiffers: "This page differs from the record.",
@@ -81,7 +81,7 @@ export const inspect = {
     record: "Record:",
     archived: "from the archive",
     about:
-      "The daemon reads the record again from its beginning and compares every part with the transcript that it followed live, and with the parts that this page has folded from its own frames. A running session may have grown meanwhile.",
+      "The daemon reads the record again from the beginning and compares every part with its live transcript and with the parts on this page. A running session may have grown in the meantime.",
   },
   context: {
     loading: "Loading",
@@ -92,7 +92,7 @@ export const inspect = {
     recorded: "The request as the agent logged it.",
     rebuilt:
       "Rebuilt from the session's record. The system prompt, the tools, the parameters and context that the agent added without a record are missing.",
-    verified: "Its digest equals the agent's own.",
+    verified: "Its digest matches the agent's own.",
     missing: (what: string): string => `Missing in the log: ${what}.`,
     tokens: (given: string, out: string): string => `${given} tokens in, ${out} out`,
     cacheRead: (count: string): string => `${count} read from cache`,
@@ -115,10 +115,10 @@ export const inspect = {
         `${count} ${count === 1 ? "tool" : "tools"}, ${size} characters`,
     },
     left: (count: number, size: string): string =>
-      `− ${count} ${count === 1 ? "message" : "messages"} left since the call before, ${size} characters`,
-    new: "New since the call before",
+      `− ${count} ${count === 1 ? "message" : "messages"} removed since the previous call, ${size} characters`,
+    new: "New since the previous call",
     unchanged: (count: number, size: string): string =>
-      `${count} ${count === 1 ? "message" : "messages"} as in the call before, ${size} characters`,
+      `${count} ${count === 1 ? "message" : "messages"} unchanged since the previous call, ${size} characters`,
     cached: "cached to here",
     characters: (size: number): string => `${size.toLocaleString("en")} characters`,
     toPart: "Go to this part",
@@ -129,7 +129,7 @@ export const inspect = {
     time: "Time",
     timeKinds: { model: "Model", tools: "Tools", person: "Waiting for you", other: "Other" },
     timeMeaning: {
-      model: "From what the model was given to the end of its answer",
+      model: "From the model's input to the end of its answer",
       tools: "While at least one tool ran",
       person: "While a request waited for an answer",
       other: "Time in turns that the record does not explain",
@@ -142,7 +142,7 @@ export const inspect = {
     reasoning: (count: string): string => `(${count} of them reasoning)`,
     cost: (sum: string): string => `Cost ${sum}`,
     costMeaning:
-      "The cost that the agent recorded for each step, else the vendor's list price on that day for its tokens",
+      "The cost that the agent recorded for each step, otherwise its tokens at the vendor's list price on that day",
     asRecorded: "as recorded",
     atListPrices: (date: string): string => `at list prices of ${date}`,
     partlyRecorded: (sum: string, date: string): string =>
@@ -209,7 +209,7 @@ export const inspect = {
   },
   compare: {
     with: "Compare with",
-    none: "There is no session to compare this one with: none has the same folder, prompt or parent.",
+    none: "No session to compare with: none has the same folder, prompt or parent.",
     equal: (parts: number): string => `Both say the same in all ${parts} parts.`,
     different: "They differ from the first part on.",
     same: (parts: number, turn: number, step: number | undefined): string =>
@@ -224,7 +224,7 @@ export const inspect = {
     title: "From this prompt",
     newSession: "New session from here",
     rewind: "Rewind to here",
-    later: "Once the agent has ended its turn, or was stopped.",
+    later: "Possible once the agent's turn has ended or was stopped.",
     notLoaded: (reason: string): string =>
       `The prompt could not be loaded. ${reason} Close this and try again.`,
     lost: (lost: number, attached: number): string => {
@@ -242,7 +242,8 @@ export const inspect = {
     switchScript: "Switch the script",
     changed: (model: string): string => `From the next call on: ${model}.`,
     compact: "Compact",
-    compactAbout: "Replaces what came before with a summary, to make room. The transcript keeps all of it.",
-    compactLater: "Possible once the agent has ended its turn.",
+    compactAbout:
+      "Replaces the earlier context with a summary, to make room. The transcript keeps everything.",
+    compactLater: "Possible once the agent's turn has ended.",
   },
 };

@@ -14,7 +14,7 @@ export const list = {
       parent: "The session that started it is waiting for its result.",
       stopped: "Its turn is open, and its process became idle after the last record.",
       ended: "Its turn is open, and its process ended after the last record.",
-      answered: "Its last record is an answer that calls no tool. The record has no end of the turn.",
+      answered: "Its last record is an answer without a tool call. No end of the turn is recorded.",
       silence:
         "Its turn has no recorded end, nothing was recorded for a minute, and no process is known to have it open.",
       record: "Its record says so.",
@@ -27,9 +27,9 @@ export const list = {
       lock: "state: session lock",
       hook: "state: hook",
       background: "state: background command",
-      run: "state: sub-agent works",
+      run: "state: sub-agent running",
       recent: "state: recent record",
-      parent: "state: awaited result",
+      parent: "state: parent is waiting",
       stopped: "state: idle process",
       ended: "state: process ended",
       silence: "state: no recorded end",
@@ -91,7 +91,7 @@ export const list = {
       previous: "Previous session",
       first: "First session",
       last: "Last session",
-      open: "Open the session (as Enter)",
+      open: "Open the session (same as Enter)",
       show: "Show its runs, or unfold its group",
       hide: "Hide its runs, or fold its group",
       filter: "Filter",
@@ -140,7 +140,7 @@ export const list = {
     /** Each follows a number. */
     counted: {
       waiting: "waiting for you",
-      rule: "by a rule",
+      rule: "matched by a rule",
       failed: "failed",
       unknown: "without a recorded end",
       quiet: "quiet",

@@ -97,7 +97,7 @@ export const page = {
     found: (sessions: number): string => `${counted(sessions, "session")} found`,
     unreadable: "It cannot be read.",
     tooLarge: (limit: number): string =>
-      `Files that are opened together may have ${Math.floor(limit / 1024 / 1024)} MB.`,
+      `Files opened together can have at most ${Math.floor(limit / 1024 / 1024)} MB in total.`,
     tooMany: (limit: number): string => `At most ${limit.toLocaleString("en")} files can be opened together.`,
     mark: "opened file, not stored",
     gone: "File no longer open",
@@ -193,7 +193,7 @@ export const page = {
     nextTry: (seconds: number): string => `next try in ${seconds} s`,
     blocked: "No live connection",
     blockedText:
-      "The daemon answers, but a proxy in front of it must pass on WebSockets at /api/live. This page then connects by itself.",
+      "The daemon answers, but a proxy in front of it probably blocks WebSockets. Configure it to forward /api/live; this page then connects by itself.",
     lost: "The daemon does not answer",
     lostText: "Start it with npm start. This page then connects by itself.",
   },

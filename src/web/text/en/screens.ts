@@ -32,7 +32,7 @@ export const screens = {
         ? "1 file is not indexed yet: its latest steps are not counted."
         : `${exactNumber(count)} files are not indexed yet: their latest steps are not counted.`,
     note: (checked: string | undefined): string =>
-      `Each step counts on its own day. Runs of sub-agents are counted beside the sessions. Costs are as recorded, else at list prices${checked === undefined ? "" : ` of ${checked}`}.`,
+      `Each step counts on its own day. Sub-agent runs are counted separately from sessions. Costs are as recorded, otherwise at list prices${checked === undefined ? "" : ` of ${checked}`}.`,
   },
   rules: {
     title: "Alert rules",
@@ -54,10 +54,10 @@ export const screens = {
       status: "a session's state changes",
     },
     query: "Search query",
-    queryHint: 'As in the search: kind:call tool:Bash "rm -rf", status:failed kind:output, /ENOSPC/',
+    queryHint: 'Same syntax as the search: kind:call tool:Bash "rm -rf", status:failed kind:output, /ENOSPC/',
     minutes: "Minutes without a record while a turn runs",
     silenceHint: "Waiting for you does not count.",
-    of: "Of one",
+    of: "Per",
     ofs: { session: "session", turn: "turn" },
     measure: "Measure",
     measures: { tokens: "tokens", cost: "cost in US dollars" },
@@ -70,7 +70,7 @@ export const screens = {
       interrupted: "stopped",
       completed: "done",
     },
-    waits: "For at least so many minutes",
+    waits: "For at least (minutes)",
     scope: "Only sessions with",
     scopeHint: "Filters: project:verbatim agent:codex model:opus session:tides. Empty: all.",
     tryIt: "Try on past sessions",
@@ -91,7 +91,7 @@ export const screens = {
     in: (scope: string): string => `only ${scope}`,
     whenEvent: (query: string): string => `when recorded: ${query}`,
     whenSilent: (minutes: string): string => `when nothing is recorded for ${minutes} min`,
-    whenSpent: (of: string, above: string): string => `when a ${of} takes more than ${above}`,
+    whenSpent: (of: string, above: string): string => `when a ${of} exceeds ${above}`,
     whenStatus: (status: string, minutes: string | undefined): string =>
       `when a session is ${status}${minutes === undefined ? "" : ` for ${minutes} min`}`,
   },
@@ -175,7 +175,7 @@ export const screens = {
     set: "Set passphrase",
     change: "Change passphrase",
     remove: "Remove passphrase",
-    changed: "The passphrase is set. Other open pages have to unlock again.",
+    changed: "The passphrase is set. Other open pages must be unlocked again.",
     removed: "The passphrase was removed.",
   },
   past: {
@@ -207,18 +207,19 @@ export const screens = {
       approvals: (name: string): string =>
         `Answer the approvals of ${name} in this page. While a page shows the session, an approval is held for up to 15 s before the terminal asks.`,
       commands: (name: string): string =>
-        `Approve what ${name} does in this page. While a page shows the session, every command and file change is held for up to 15 s, also those that its own rules allow.`,
+        `Approve what ${name} does in this page. While a page shows the session, every command and file change is held for up to 15 s, even those that its own rules allow.`,
       none: (name: string): string =>
         `See whether ${name} works or waits. Its requests are answered in the terminal.`,
     },
     on: {
       hook: (file: string): string => `Attached. The hook is in ${file}.`,
-      server: (file: string): string => `Attached over ${file}.`,
+      server: (file: string): string => `Attached through ${file}.`,
       plugin: (file: string): string => `Attached. The plugin is ${file}.`,
     },
     off: {
       hook: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
-      server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
+      server: (file: string): string =>
+        `Answers through the agent's own server, ${file}. Changes no settings.`,
       plugin: (file: string): string => `Adds the plugin ${file}. Sessions that you start afterwards use it.`,
     },
     /** For agents whose open sessions do not load new hooks. */
@@ -267,8 +268,8 @@ export const screens = {
     notifyWaiting: "When a session waits for you",
     notifyAll: "Also when one fails or finishes",
     blockedNotify:
-      "The browser blocks notifications of this page. Allow them in the browser's settings for this site.",
-    cannotNotify: "This browser shows no notifications here. They need https, or an address of this machine.",
+      "The browser blocks notifications from this page. Allow them in the browser's settings for this site.",
+    cannotNotify: "This browser cannot show notifications here. They need HTTPS or a localhost address.",
     push: "Also when no page is open",
     pushNote:
       "Sent through the push service of this browser, encrypted. Works only while Verbatim runs on its machine.",

@@ -22,9 +22,9 @@ export const session = {
     partsNotLoaded: (reason: string): string => `Some parts could not be loaded. ${reason}`,
     noLonger:
       "The daemon no longer has this session: it was started without the session's folder, or the file was deleted before it was archived.",
-    shownAsLoaded: "What this page had loaded is shown.",
+    shownAsLoaded: "This page shows what it had loaded.",
     nothingYet: "Nothing yet",
-    begun: "The session has begun; its first part appears here.",
+    begun: "The session has started. Its first part will appear here.",
     writeFirst: "Write the first prompt below.",
     endedEmpty: "This session ended before anything was written.",
     upToCall: "Up to the call that started this run",
@@ -36,7 +36,7 @@ export const session = {
     toEnd: "To the end",
     andErrors: (errors: number): string => `, ${counted(errors, "error")}`,
     noPart: (kind: string, id: string): string =>
-      `This session has no ${kind} ${id}: the link is to another version of it.`,
+      `This session has no ${kind} ${id}: the link is for another version of it.`,
     keys: {
       compare: "Compare with another session",
       timeline: "Timeline of the session and its runs",
@@ -114,7 +114,7 @@ export const session = {
     keys: "Ctrl+Enter to save",
     notSaved: (reason: string): string => `Not saved. ${reason}`,
     notLoaded: (reason: string): string => `The notes could not be loaded. ${reason}`,
-    notStored: "Nothing is stored about a session in an opened file, so it cannot have notes.",
+    notStored: "Opened files are not stored, so their sessions cannot have notes.",
     none: "No notes yet.",
     list: "Notes of this session",
     key: "Notes of this session",
@@ -170,7 +170,7 @@ export const session = {
     before: (id: string): string => `What came before is in session ${id}`,
     agentCost: (sum: string): string => `${sum} by its agent`,
     agentCostAbout: (isPartial: boolean): string =>
-      `The agent's own figure for the whole session, in US dollars${isPartial ? "; it knows no price for one of its models" : ""}`,
+      `The agent's own figure for the whole session, in US dollars${isPartial ? "; it has no price for one of its models" : ""}`,
     costAbout: "So far, in US dollars; at list prices where the provider does not report a cost",
     context: (tokens: string): string => `context ${tokens}`,
     share: (limit: string, percent: number): string => ` of ${limit} (${percent}%)`,
@@ -207,17 +207,16 @@ export const session = {
   },
   print: {
     notLoaded: (parts: number): string =>
-      `${exactNumber(parts)} had not been loaded yet; another print has more of them`,
+      `${exactNumber(parts)} not loaded yet (print again to include more)`,
     tooMany: (parts: number, most: number): string =>
-      `${exactNumber(parts)} are more than the ${exactNumber(most)} of one print`,
+      `${exactNumber(parts)} over the limit of ${exactNumber(most)} per print`,
     leftOut: (parts: number, all: number, why: readonly string[]): string =>
       `${exactNumber(parts)} of ${exactNumber(all)} parts are not printed: ${why.join(", ")}.`,
   },
   copy: {
-    notLoaded: (parts: number): string =>
-      `${exactNumber(parts)} had not been loaded yet; another copy has more of them`,
+    notLoaded: (parts: number): string => `${exactNumber(parts)} not loaded yet (copy again to include more)`,
     tooMany: (parts: number, most: number): string =>
-      `${exactNumber(parts)} are more than the ${exactNumber(most)} of one copy`,
+      `${exactNumber(parts)} over the limit of ${exactNumber(most)} per copy`,
     leftOut: (parts: number, all: number, why: readonly string[]): string =>
       `${exactNumber(parts)} of ${exactNumber(all)} parts are not copied: ${why.join(", ")}.`,
   },

@@ -66,11 +66,11 @@ export const transcript = {
     closedNew: "Start a new session to continue.",
     queued: (count: number, isHeld: boolean): string =>
       `${counted(count, "prompt")} ${isHeld ? "held" : "queued"}`,
-    heldRewound: "Held: the session was rewound. They wait until you send them, whatever else you send.",
+    heldRewound: "Held: the session was rewound. They stay here until you send or withdraw them.",
     held: (isFailed: boolean): string =>
-      `Held: the turn before ${isFailed ? "failed" : "was stopped"}. Your prompt is sent last.`,
-    heldList: "Prompts that are held",
-    queuedList: "Prompts that wait for the end of this turn",
+      `Held: the previous turn ${isFailed ? "failed" : "was stopped"}. A new prompt is sent after them.`,
+    heldList: "Held prompts",
+    queuedList: "Prompts queued until this turn ends",
     /** Replaces the text of a prompt that has none. */
     images: "images",
     andMore: (count: number): string => ` and ${count} more`,
@@ -89,8 +89,8 @@ export const transcript = {
     withdrawOf: (text: string): string => `Withdraw ${text}`,
     lostImages: (count: number): string =>
       count === 1
-        ? "An image was too large to be kept over the reload: add it again."
-        : `${count} images were too large to be kept over the reload: add them again.`,
+        ? "An image was too large to keep across the reload: add it again."
+        : `${count} images were too large to keep across the reload: add them again.`,
     notWithdrawn: "Not withdrawn yet: the daemon does not answer. It is withdrawn as soon as it does.",
     notSent: (reason: string): string => `Not sent. ${reason}`,
     notSentYet: "Not sent yet: the daemon does not answer. It is sent as soon as it does.",
@@ -118,7 +118,7 @@ export const transcript = {
     copy: (turn: number): string => `Copy turn ${turn}`,
     /** Follows "Copy" if there is room. */
     copyMore: "turn",
-    branchTitle: "A new session from here, or back to here",
+    branchTitle: "Start a new session from here, or rewind to here",
     facts: "This turn:",
     tokens: (given: string, out: string): string => `${given} in, ${out} out`,
     ended: "end of turn",

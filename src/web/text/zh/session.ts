@@ -84,7 +84,7 @@ export const session = {
       times: {
         model: (time: string): string => `模型 ${time}`,
         tools: (time: string): string => `工具 ${time}`,
-        person: (time: string): string => `您 ${time}`,
+        person: (time: string): string => `你 ${time}`,
       },
     },
     up: "转到上级调用或会话列表",
