@@ -72,7 +72,6 @@ export interface Api extends SessionApi {
   map(session_id: string, signal?: AbortSignal): Promise<ApiResult<MapMarks>>;
   /** The outline of a turn (from 1). */
   outline(session_id: string, turn: number, signal?: AbortSignal): Promise<ApiResult<OutlineReply>>;
-  /** The errors of a session. */
   errors(session_id: string, signal?: AbortSignal): Promise<ApiResult<ErrorList>>;
   /** Searches the parts of all sessions. `cursor`: `next` of the previous page. */
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;

@@ -16,7 +16,7 @@ export interface ChannelPosition {
   readonly check?: string;
   /** Everything that the daemon had at its last heartbeat has been applied. */
   readonly synced: boolean;
-  /** Number of heartbeats since a subscription that is still unanswered. Absent: none is. */
+  /** Number of heartbeats since the last subscription. Absent: it has been answered. */
   readonly waiting?: number;
   /** The daemon refused this channel on this connection. */
   readonly refused?: true;

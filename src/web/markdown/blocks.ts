@@ -79,7 +79,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let lastTail = "";
   let signature = "";
   let refreshed = 0;
-  /** Length of the text from which blocks that refer to new definitions are parsed again. */
+  /** Text length at which blocks that refer to new definitions are parsed again. */
   let reparse_at = 0;
   let result: MarkdownDocument = {
     pages: [],

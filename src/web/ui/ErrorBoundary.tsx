@@ -8,7 +8,7 @@ interface Props {
   fallback(error: unknown): ReactNode;
 }
 
-/** Contains rendering errors of its children. Without it, React would unmount the whole page. */
+/** Catches rendering errors of its children. Without it, React would unmount the whole page. */
 export class ErrorBoundary extends Component<Props, { failed?: { error: unknown } | undefined }> {
   override state: { failed?: { error: unknown } | undefined } = {};
 

@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 
 export type BadgeStatus = "running" | "ok" | "failed";
 
-/** One of three badges. Details (stopped, not allowed) are shown beside it as text. */
+/** One of three badges. Details (stopped, denied) are shown beside it as text. */
 export function StatusBadge({
   status,
   title,

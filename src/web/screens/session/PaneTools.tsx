@@ -5,8 +5,8 @@ export interface PaneTool {
   name: string;
   run(): void;
   /**
-   * Which panes have room for the button: `all`, `wide`: all but narrow ones, `roomy`: only wide ones. In other panes, and always
-   * for `more`, it is in the dialog under "More".
+   * Which panes show the button in the header: `all`; `wide`: all except narrow ones; `roomy`: only the widest. In other panes, and
+   * always for `more`, it is in the dialog under "More".
    */
   room: "all" | "wide" | "roomy" | "more";
   opensDialog?: boolean;

@@ -4,7 +4,6 @@ import { useMatch } from "../../ui/use-match.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** The inspector of a pane. */
 interface PaneInspector {
   /** Absent: closed. */
   readonly inspected: Inspected | undefined;

@@ -18,7 +18,6 @@ const CURRENT_MS = 200;
 /** Minimum number of entries. Shorter outlines are left out: the turn fits on the screen, and the list would only jump. */
 const MIN_ENTRIES = 8;
 
-/** The outline of a turn. */
 export interface LoadedOutline extends OutlineReply {
   /** Index of the turn in the session. */
   readonly turn: number;

@@ -29,7 +29,7 @@ export interface GroupItem {
   title: string;
   /** The folders of its sessions, if the list is grouped by project. */
   folders: readonly string[];
-  /** The number of its sessions; below, the numbers of those in some states. */
+  /** The number of its sessions. The next fields count those in a state. */
   count: number;
   running: number;
   failed: number;
@@ -57,7 +57,6 @@ export type ListItem =
       below?: Waiting;
     };
 
-/** A group of sessions. */
 interface Group {
   readonly key: string;
   readonly title: string;
@@ -122,7 +121,6 @@ export function dayBefore(now: number, days: number): number {
   return day.setDate(day.getDate() - days);
 }
 
-/** Groups by project. */
 function byProject(byId: ReadonlyMap<string, SessionSummary>): (row: SessionSummary) => Group {
   const projectOf = projectsOf(byId);
   return (row) => {
@@ -131,7 +129,6 @@ function byProject(byId: ReadonlyMap<string, SessionSummary>): (row: SessionSumm
   };
 }
 
-/** Groups by time. */
 function periods(now: number, since: WaitsSince): (row: SessionSummary) => Group {
   const [today, yesterday] = [dayBefore(now, 0), dayBefore(now, 1)];
   const { times } = t.sessions;
