@@ -200,7 +200,7 @@ export const inspect = {
     openPart: "Open",
     keys: "← → bars, ↑ ↓ lanes, Enter opens, + − zoom",
     cut: "The latest bars are not shown: there are too many.",
-    leftOut: (count: number): string => `${count} more runs are not shown`,
+    leftOut: (count: number): string => `${count} more ${count === 1 ? "run is" : "runs are"} not shown`,
     silent: (doing: string, silence: string): string => `${doing}, silent ${silence}`,
     noEnd: "no end recorded",
     stopped: "Stopped",
@@ -213,9 +213,9 @@ export const inspect = {
     equal: (parts: number): string => `Both say the same in all ${parts} parts.`,
     different: "They differ from the first part on.",
     same: (parts: number, turn: number, step: number | undefined): string =>
-      `The first ${parts} parts are the same, up to turn ${turn}${step === undefined ? "" : `, step ${step}`}. From there on they differ:`,
+      `${parts === 1 ? "The first part is" : `The first ${parts} parts are`} the same, up to turn ${turn}${step === undefined ? "" : `, step ${step}`}. From there on they differ:`,
     ends: "Ends here.",
-    more: (count: number): string => `${count} more parts`,
+    more: (count: number): string => `${count} more ${count === 1 ? "part" : "parts"}`,
     place: (turn: number, step: number | undefined): string =>
       step === undefined ? `turn ${turn}` : `turn ${turn}, step ${step}`,
     toPart: "open",
