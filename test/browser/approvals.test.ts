@@ -441,7 +441,7 @@ it("folds an answered approval into one line with its time, which opens to the c
   const { height } = (await answered.boundingBox()) ?? { height: 0 };
   expect(height).toBe(24);
   await answered.click();
-  expect(await page.getByRole("group", { name: "What was asked for" }).textContent()).toBe(command);
+  expect(await page.getByRole("group", { name: "What was requested" }).textContent()).toBe(command);
   expect(complaints).toEqual([]);
 });
 

@@ -213,9 +213,9 @@ describe("an approval", () => {
 
   it("keeps the executed command one click away after it was answered", async () => {
     show(requestPart({ subject: "make" }, { outcome: "answered", answer: { option_ids: ["once"] } }));
-    expect(screen.queryByRole("group", { name: "What was asked for" })).toBeNull();
+    expect(screen.queryByRole("group", { name: "What was requested" })).toBeNull();
     await userEvent.click(screen.getByText("Allowed once"));
-    expect(screen.getByRole("group", { name: "What was asked for" }).textContent).toBe("make");
+    expect(screen.getByRole("group", { name: "What was requested" }).textContent).toBe("make");
   });
 });
 

@@ -1130,7 +1130,7 @@ describe("markers", () => {
       rerender(<TurnTranscript {...turn} targetPartId={many[950]?.id ?? ""} />);
       expect(shown()).toEqual(idsOf(900, 1_000));
       expect(screen.queryByRole("button", { name: /more$/ })).toBeNull();
-      await userEvent.click(screen.getByRole("button", { name: "Show 100 of 900 before" }));
+      await userEvent.click(screen.getByRole("button", { name: "Show 100 of 900 earlier" }));
       expect(shown()).toEqual(idsOf(800, 1_000));
     });
 

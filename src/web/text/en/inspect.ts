@@ -119,7 +119,7 @@ export const inspect = {
     new: "New since the previous call",
     unchanged: (count: number, size: string): string =>
       `${count} ${count === 1 ? "message" : "messages"} unchanged since the previous call, ${size} characters`,
-    cached: "cached to here",
+    cached: "cached up to here",
     characters: (size: number): string => `${size.toLocaleString("en")} characters`,
     toPart: "Go to this part",
   },

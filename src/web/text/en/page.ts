@@ -72,7 +72,7 @@ export const page = {
     outdated: "The daemon was updated since this page was loaded.",
     signedOutTitle: "Verbatim: signed out",
     signIn:
-      "If there is a password, “Try again” asks for it. A launch link works once. For a new one, in Verbatim's folder:",
+      "If there is a password, “Try again” asks for it. A launch link works once. To get a new one, run this in Verbatim's folder:",
     openLink: "Open the address that it prints. This page then works again, in every tab.",
     brokenTitle: "Verbatim: this page cannot be shown",
     broken: "This page cannot be shown",

@@ -130,7 +130,7 @@ export const screens = {
     model: "Model",
     script: "Script",
     acp: "agent on this machine",
-    ownAgent: "Verbatim's own agent on this provider",
+    ownAgent: "Verbatim's own agent with this provider",
     ownChoice: "Agent's default",
     otherModel: "Another model…",
     otherScript: "Another script…",

@@ -14,7 +14,7 @@ export const session = {
     transcriptOf: (title: string): string => `Transcript of the run ${title}`,
     noSuch: "No such session",
     noSuchText:
-      "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
+      "The daemon has no session at this address. It was on another machine, or was never archived.",
     broken: "This session cannot be shown",
     reading: "Loading session",
     noError: "No error in this transcript.",

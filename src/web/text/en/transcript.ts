@@ -138,7 +138,7 @@ export const transcript = {
   },
   request: {
     exact: "Exactly what runs",
-    askedFor: "What was asked for",
+    askedFor: "What was requested",
     rowsBelow: (rows: number): string => `${counted(rows, "more row")} below`,
     expires: (age: string): string => `expires in ${age}`,
     expired: "has expired",
@@ -249,7 +249,7 @@ export const transcript = {
     hooks: (count: number): string => counted(count, "hook"),
     retries: (count: number): string => counted(count, "retry", "retries"),
     last: ", last:",
-    before: (count: number, all: number): string => `Show ${count} of ${exactNumber(all)} before`,
+    before: (count: number, all: number): string => `Show ${count} of ${exactNumber(all)} earlier`,
     more: (count: number, all: number): string => `Show ${count} of ${exactNumber(all)} more`,
     show: "Show it",
     data: "data",
@@ -257,7 +257,7 @@ export const transcript = {
   step: {
     name: (step: number | undefined): string => `step ${step ?? ""}`,
     effort: "effort",
-    inherited: "copied, counted in the session that it was copied from",
+    inherited: "copied; counted in the original session",
     reasons: {
       stop: "stop",
       length: "length",
