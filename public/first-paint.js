@@ -1,11 +1,11 @@
-// Runs before the first paint, so that a chosen theme never flashes and the page's own script knows the language; a file
-// of its own because the page's policy allows no inline script. src/web/app/settings.ts writes what is read here.
+// Runs before the first paint, so that the wrong theme never flashes and the page's script knows the language. It is a
+// separate file because the page's policy allows no inline scripts. src/web/app/settings.ts writes the settings.
 {
   let settings = {};
   try {
     settings = JSON.parse(localStorage.getItem("verbatim.settings") ?? "{}") ?? {};
   } catch {
-    // Storage is blocked or holds something else: the system's own preferences hold.
+    // Storage is blocked or contains something else: the system's preferences apply.
   }
   const { theme, language } = settings;
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;

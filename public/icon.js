@@ -1,5 +1,5 @@
-// The tab's icon, from a blob, because the page's policy loads images from nowhere else. Set while the head is read: where
-// there is none at its end, Firefox asks for /favicon.ico, which that policy forbids.
+// The tab's icon, from a blob, because the page's policy allows images only from blobs. Set while the head is parsed:
+// without an icon at its end, Firefox requests /favicon.ico, which the policy forbids.
 {
   // Three lines of a transcript, the middle one indented: a thought, a call, an answer.
   const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
