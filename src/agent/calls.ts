@@ -134,7 +134,7 @@ function planOf(runner: Runner, call: ToolCallPart, from: CallSource, signal: Ab
     case "deny":
       return refused(
         `Not run: a rule does not allow this (${rule?.tool ?? tool_name} ${rule?.exact ?? rule?.pattern ?? ""}`.trimEnd() +
-          "). It is the operator's; do not try the same in another way.",
+          "). The operator set this rule: do not try the same in another way.",
       );
     case "ask":
       return {

@@ -49,11 +49,11 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
           transport.onclose?.();
         });
         started.once("exit", (code, signal) => {
-          end ??= signal === null ? `It ended with exit code ${code}.` : `It was ended by ${signal}.`;
+          end ??= signal === null ? `It ended with exit code ${code}.` : `It was terminated by ${signal}.`;
           void transport.close();
           transport.onclose?.();
         });
-        // Ignore write errors, which only occur if the server has ended or is ending.
+        // Ignore write errors, which only occur if the server has exited or is exiting.
         started.stdin?.on("error", () => {});
         started.stderr?.on("data", (chunk: Buffer) => {
           said = (said + chunk.toString()).slice(-STDERR_LIMIT);

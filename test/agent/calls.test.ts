@@ -345,7 +345,7 @@ describe("permission", () => {
     ["allow", "result a success done"],
     [
       "deny",
-      "result a error Not run: a rule does not allow this (shell ls). It is the operator's; do not try the same in another way.",
+      "result a error Not run: a rule does not allow this (shell ls). The operator set this rule: do not try the same in another way.",
     ],
   ])("that a rule decides (%s) is not requested", async (decision, expected) => {
     const { host, agent, results } = setUp([call("a", "shell", { target: "ls" })], [act], {

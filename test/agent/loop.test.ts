@@ -252,7 +252,7 @@ describe("instructions", () => {
     expect(first).toContain(host.cwd);
     expect(first).toContain("2026-01-02");
     expect(first).toContain("before a call of act runs");
-    expect(first).toContain("calls of echo run side by side");
+    expect(first).toContain("calls of echo run in parallel");
   });
 });
 

@@ -170,9 +170,9 @@ test("says that there are none, in one folder or at all", async () => {
 });
 
 test("says why they cannot be listed, and tries again", async () => {
-  listed = () => "Elsewhere wants a login first.";
+  listed = () => "Elsewhere requires a login.";
   const list = within(await openList());
-  expect((await list.findByRole("alert")).textContent).toContain("Elsewhere wants a login first.");
+  expect((await list.findByRole("alert")).textContent).toContain("Elsewhere requires a login.");
   listed = () => pageOf([{ id: "a", cwd: "/srv", title: "Tides" }]);
   await userEvent.click(list.getByRole("button", { name: "Try again" }));
   expect(await list.findByRole("button", { name: "Open Tides" })).toBeTruthy();

@@ -16,8 +16,8 @@ const CLOSE_LIMIT_MS = 1_000;
 /**
  * Drives an agent that speaks the Agent Client Protocol (version 1) on its standard streams. Its program is started in the
  * session's folder for the first prompt, and again after it has exited. Its updates become frames, and its permission requests go
- * to the user. It is offered neither file access nor terminals: it has its own, and each would be another way into the folder
- * that must be guarded.
+ * to the user. It is offered neither file access nor terminals, because it has its own, and each would be another way into the
+ * folder that needs protection.
  *
  * A marker in the history contains the agent's own id of the session, so that a restarted daemon can continue it.
  */
@@ -56,7 +56,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
           emit(driver, reader.interrupt("Stopped"));
           return "interrupted";
         }
-        emit(driver, reader.fail("The agent failed while this ran"));
+        emit(driver, reader.fail("The agent failed while this was running"));
         emitError(driver, messageOf(error));
         return "failed";
       } finally {

@@ -7,7 +7,7 @@ export interface Exit {
   signal: string | null;
   /** Why the program could not be started. */
   error?: NodeJS.ErrnoException;
-  /** Why Verbatim killed the program, as text. */
+  /** Why Verbatim killed the program, for the error message. */
   offence?: string;
 }
 

@@ -61,7 +61,7 @@ export async function drive(
       emit(driver, reader.interrupt("Stopped"));
       return "interrupted";
     }
-    emit(driver, reader.fail("The agent ended while this ran"));
+    emit(driver, reader.fail("The agent exited while this was running"));
     emitError(driver, exitText(current.label, options.command, ending.exit, current.process.errorOutput()));
     return "failed";
   }
@@ -70,7 +70,7 @@ export async function drive(
     return "interrupted";
   }
   if ("error" in ending) {
-    emit(driver, reader.fail("The agent failed while this ran"));
+    emit(driver, reader.fail("The agent failed while this was running"));
     emitError(
       driver,
       isAuthError(ending.error)
@@ -84,7 +84,7 @@ export async function drive(
   if (!refusal) return "completed";
   emitError(
     driver,
-    `${current.label} refused to go on with this prompt. What it refused is not in its memory: ask in other words.`,
+    `${current.label} refused to continue with this prompt and removed it from its context. Rephrase the prompt.`,
   );
   return "failed";
 }
@@ -112,6 +112,6 @@ async function applyModel(driver: Driver, current: Life, signal: AbortSignal): P
     emit(driver, driver.reader.push({ sessionUpdate: "config_option_update", ...update }));
   } catch (error) {
     if (signal.aborted) driver.wanted_model ??= model;
-    else emitOwn(driver, { title: `${label} keeps its model`, text: errorText(error) });
+    else emitOwn(driver, { title: `The model of ${label} could not be changed`, text: errorText(error) });
   }
 }

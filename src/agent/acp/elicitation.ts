@@ -16,7 +16,7 @@ const DECLINE: RequestOption = {
 const CANCEL: RequestOption = {
   id: "cancel",
   label: "Cancel",
-  description: "The form is closed unanswered.",
+  description: "Closes the form without an answer.",
 };
 
 /**

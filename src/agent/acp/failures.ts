@@ -48,9 +48,9 @@ export function authText(
     return [`- ${asText(method?.name) ?? id}${description === undefined ? "" : `: ${description}`} (${id})`];
   });
   return [
-    `${label} wants a login first: ${errorText(error)}`,
+    `${label} requires a login: ${errorText(error)}`,
     ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
-    `Log in with the agent's own program, or name one of these ids as \`auth_method\` where the agent is configured; then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
+    `Log in with the agent's own program, or set \`auth_method\` in the agent's configuration to one of these ids; then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
   ].join("\n");
 }
 
@@ -71,7 +71,7 @@ export function exitText(
   const said =
     titleOf(errorOutput) === undefined ? "It wrote nothing to stderr." : `Its error output:\n${errorOutput}`;
   const next = retry === "prompt" ? "The next prompt starts it again" : "Try again";
-  if (exit.offence !== undefined) return `${label} was ended: ${exit.offence}. ${next}.\n${said}`;
+  if (exit.offence !== undefined) return `${label} was killed: ${exit.offence}. ${next}.\n${said}`;
   const how =
     exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
   return `${label} ended ${how}. ${next}; if it ends again, run ${command} in a terminal to see why.\n${said}`;

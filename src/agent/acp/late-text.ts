@@ -73,7 +73,7 @@ export function createLateText(newId: () => string): LateText {
           const part_id = newId();
           said.part_id = part_id;
           bodies.push(
-            { type: "marker", kind: "note", part_id: newId(), title: "Said after the turn had ended" },
+            { type: "marker", kind: "note", part_id: newId(), title: "Sent after the turn ended" },
             { type: "message.part_start", part_id, kind },
           );
         }

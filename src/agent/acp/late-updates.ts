@@ -23,7 +23,7 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
     const text = block?.type === "text" ? asString(block.text) : undefined;
     if (text === undefined) {
       flushInto(state);
-      putUnknown(state, update, "Said after the turn had ended");
+      putUnknown(state, update, "Sent after the turn ended");
     } else if (text === "") skip(state, "empty_chunk");
     else state.late.add(kind === "agent_message_chunk" ? "text" : "thinking", asText(update.messageId), text);
     return;
@@ -42,7 +42,7 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
       type: "marker",
       kind: "note",
       part_id: state.newId(),
-      title: "Begun after the turn had ended",
+      title: "Started after the turn ended",
     });
   }
   // A call of the turn that is announced again is the same call and keeps the values that are already shown.
@@ -52,8 +52,8 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
 }
 
 /**
- * Handles an update of an unknown call after the turn that contains only output, which is shown as a note. `false`: the update
- * describes or ends a call, so it has to be shown as one, or it has no output.
+ * Handles an update that arrives after the turn and contains only output of an unknown call. It is shown as a note. `false`: the
+ * update describes or ends a call, so it has to be shown as one, or it has no output.
  */
 function pushStray(state: UpdateState, update: JsonObject, id: string): boolean {
   const isNamed = ["title", "kind", "rawInput", "name"].some((field) => update[field] !== undefined);
@@ -67,7 +67,7 @@ function pushStray(state: UpdateState, update: JsonObject, id: string): boolean 
     type: "marker",
     kind: "note",
     part_id: stray.part_id,
-    title: "Output after the turn, of a call that was not announced",
+    title: "Output of an unannounced call, sent after the turn ended",
     text: stray.text,
     data: { toolCallId: id },
   });

@@ -88,7 +88,7 @@ async function begin(
 ): Promise<JsonObject> {
   const reply = asObject(await request(made, ASKS.newSession, folder));
   const id = asString(reply?.sessionId);
-  if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
+  if (id === undefined) throw new StartFailure(`${made.label} opened a session but returned no session id.`);
   made.session_id = id;
   host.claimAgentSession(id);
   const version = asText(agent?.version);
@@ -108,7 +108,7 @@ function noteRefused(label: string, server: McpServer, { host, note }: OpenOptio
   const title = `The MCP server ${server.name} is not handed over`;
   if (host.history().some((event) => "title" in event && event.title === title)) return;
   const kind = "type" in server && server.type === "sse" ? "server-sent events" : "HTTP";
-  note({ title, text: `${label} takes no MCP servers over ${kind}` });
+  note({ title, text: `${label} does not support MCP servers over ${kind}` });
 }
 
 /** Reopens the agent's earlier session; `undefined`: that failed, and a note was emitted. */

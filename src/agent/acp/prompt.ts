@@ -24,16 +24,16 @@ export async function promptBlocks(
         const data = readDataUrl(part.url);
         if (data === undefined) blocks.push(link(part.url, "image"));
         else if (can.image) blocks.push({ type: "image", mimeType: data.mime, data: data.base64 });
-        else left_out.push("an image, for the agent takes none");
+        else left_out.push("an image (the agent does not accept images)");
         break;
       }
       case "image_file": {
         if (!can.image) {
-          left_out.push(`${part.file_path}, for the agent takes no images`);
+          left_out.push(`${part.file_path} (the agent does not accept images)`);
           break;
         }
         const bytes = await readFile(part.file_path).catch(() => undefined);
-        if (bytes === undefined) left_out.push(`${part.file_path}, which cannot be read`);
+        if (bytes === undefined) left_out.push(`${part.file_path} (cannot be read)`);
         else {
           const mimeType = part.mime_type ?? "image/png";
           blocks.push({ type: "image", mimeType, data: bytes.toString("base64") });
@@ -50,7 +50,7 @@ export async function promptBlocks(
             ? { uri, mimeType: data.mime, text: Buffer.from(data.base64, "base64").toString("utf8") }
             : { uri, mimeType: data.mime, blob: data.base64 };
           blocks.push({ type: "resource", resource });
-        } else left_out.push(`${name}, for the agent takes no attachments`);
+        } else left_out.push(`${name} (the agent does not accept attachments)`);
         break;
       }
       // These never occur in prompts.

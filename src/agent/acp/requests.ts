@@ -44,7 +44,7 @@ export async function askPermission(
   emit(driver, frames);
   const request = requestOf(params, { request_id: randomUUID(), tool_call_id, tool_name });
   if (request.options.length === 0 || driver.turn === undefined) {
-    emit(driver, reader.pushUnknown(params, "A permission that nobody can give"));
+    emit(driver, reader.pushUnknown(params, "A permission request that cannot be answered"));
     return cancelled;
   }
   const { answer, problem, is_aborted } = await askUser(
@@ -54,13 +54,13 @@ export async function askPermission(
     (signal) => host.ask(request, signal),
   );
   const notAskedReason =
-    problem === undefined || is_aborted ? undefined : `Nobody could be asked (${problem})`;
+    problem === undefined || is_aborted ? undefined : `The user could not be asked (${problem})`;
   const isExpired = answer === undefined && !is_aborted;
   const chosen = request.options.find(({ id, kind }) =>
     isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
   );
   if (chosen === undefined) {
-    reader.refuse(tool_call_id, notAskedReason ?? "Nobody allowed it");
+    reader.refuse(tool_call_id, notAskedReason ?? "It was not allowed");
     return cancelled;
   }
   if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {

@@ -104,7 +104,7 @@ interface CallResult {
   output_text: string;
   parts: MediaPart[];
   ui_extra?: UiExtra;
-  /** What `rawOutput` contains beyond the text. */
+  /** The fields of `rawOutput` that the text does not contain. */
   raw_output?: unknown;
 }
 

@@ -14,7 +14,7 @@ export function endTurn(state: UpdateState, answer: unknown): { stop_reason: Sto
   const { writer } = state;
   settleRefused(state);
   for (const call of openCalls(state)) {
-    settle(state, call, "The agent ended its turn without saying how this ended");
+    settle(state, call, "The agent ended its turn without reporting the end of this call");
   }
   closeTurn(state, asObject(answer)?.stopReason === "refusal" ? "failed" : "completed");
   const raw = asString(asObject(answer)?.stopReason) ?? "";
@@ -31,7 +31,7 @@ export function endTurn(state: UpdateState, answer: unknown): { stop_reason: Sto
   const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
   endStep(state, { stop_reason, ...(raw === "" ? {} : { stop_reason_raw: raw }) });
   if (raw === "max_turn_requests")
-    note(state, "note", "The agent's own limit of steps ended the turn", answer);
+    note(state, "note", "The agent ended the turn at its own step limit", answer);
   return { stop_reason, refusal };
 }
 
@@ -61,7 +61,7 @@ function closeTurn(state: UpdateState, status: TurnStatus): void {
   flushAside(state);
   state.writer.endPart();
   for (const [id, text] of state.compactions) {
-    note(state, "note", "A summary that was not finished", { compactionId: id }, text);
+    note(state, "note", "Unfinished summary", { compactionId: id }, text);
   }
   state.compactions.clear();
   // Calls are kept for the lifetime of the session, but without their content, which is in the history.

@@ -169,7 +169,7 @@ function initialState({ session_id, newId, now }: UpdateReaderOptions): UpdateSt
 function beginTurn(state: UpdateState, text: string): void {
   flushInto(state);
   for (const call of openCalls(state))
-    settle(state, call, "The agent began another turn without saying how this ended");
+    settle(state, call, "The agent began another turn without reporting the end of this call");
   closeReopened(state);
   state.late.clear();
   state.strays.clear();

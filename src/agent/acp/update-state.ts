@@ -8,15 +8,15 @@ import type { CallFacts } from "./tool-call.ts";
 /** The reasons for skipping an update. Every update that is not skipped becomes a frame. */
 export const SKIPPED = {
   empty_chunk: "a chunk without text",
-  usage_chunk: "a step's tokens, which its end says",
-  prompt_echo: "the prompt, said back",
-  repeated: "said before, word for word",
+  usage_chunk: "token counts of a step, which its end repeats",
+  prompt_echo: "an echo of the prompt",
+  repeated: "an exact repetition of an earlier update",
   after_result: "progress of a call that has ended",
-  replayed: "a loaded session's past, which is in the history already",
-  aside: "words of a sub-agent, which the next note holds",
-  sub_agent_usage: "a sub-agent's tokens, which its result sums up",
+  replayed: "the past of a loaded session, which the history already contains",
+  aside: "text of a sub-agent, which the next note contains",
+  sub_agent_usage: "token counts of a sub-agent, which its result includes",
   compaction_running: "a compaction that has not ended",
-  not_offered: "a request for something that was not offered; it was refused",
+  not_offered: "a request for a capability that was not offered; it was refused",
 } as const;
 /** Why an update was skipped. */
 export type Skipped = keyof typeof SKIPPED;
@@ -56,7 +56,7 @@ export interface UpdateState {
   readonly late: LateText;
   /** How the last turn ended. */
   ended: TurnStatus;
-  /** Whether something was opened in an ended turn, which is running again until that ends. */
+  /** Whether something was opened after the turn ended. The turn then counts as running until that ends. */
   isReopened: boolean;
   /** Output of unannounced calls that arrived after the turn, by call id. */
   readonly strays: Map<string, { part_id: string; text: string }>;
@@ -97,7 +97,7 @@ export function flushAside(state: UpdateState): void {
     type: "marker",
     kind: "note",
     part_id: state.newId(),
-    title: "Said by sub-agents",
+    title: "Text of sub-agents",
     text: [thinking, text].filter((said) => said !== "").join("\n\n"),
     data: { thinking, text },
   });

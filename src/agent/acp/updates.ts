@@ -17,7 +17,7 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
     case "user_message_chunk": {
       const text = asString(asObject(update.content)?.text);
       if (text !== undefined && state.echo.includes(text)) skip(state, "prompt_echo");
-      else putUnknown(state, update, "A prompt, as the agent repeats it");
+      else putUnknown(state, update, "Prompt repeated by the agent");
       return;
     }
     case "tool_call":
@@ -69,7 +69,7 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
 
 function readPlan(state: UpdateState, update: JsonObject): void {
   const todos = todosOf(update.entries);
-  if (todos === undefined) putUnknown(state, update, "A plan of an unknown form");
+  if (todos === undefined) putUnknown(state, update, "Plan in an unknown format");
   else if (JSON.stringify(todos) === state.plan) skip(state, "repeated");
   else {
     state.plan = JSON.stringify(todos);
@@ -83,7 +83,12 @@ function readCommands(state: UpdateState, update: JsonObject): void {
   else {
     state.commands = text;
     const count = asArray(update.availableCommands).length;
-    note(state, "note", `${count} commands of the agent's own`, update.availableCommands);
+    note(
+      state,
+      "note",
+      `The agent has ${count} ${count === 1 ? "command" : "commands"}`,
+      update.availableCommands,
+    );
   }
 }
 
@@ -99,7 +104,7 @@ function readUsage(state: UpdateState, update: JsonObject): void {
     if (state.cost.is_unknown) state.cost = { reported: amount, counted: amount };
     state.cost.reported = amount;
   }
-  if (tokens === undefined) putUnknown(state, update, "Usage of an unknown form");
+  if (tokens === undefined) putUnknown(state, update, "Usage in an unknown format");
   else state.writer.put({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
 }
 
@@ -113,12 +118,12 @@ function readCompaction(state: UpdateState, update: JsonObject): void {
   const text = whole.length > 0 ? whole.join("") : state.compactions.get(id);
   state.compactions.delete(id);
   if (update.status === "completed")
-    note(state, "compaction", "The agent summarised what came before", update, text);
+    note(state, "compaction", "The agent summarised the conversation so far", update, text);
   else
     note(
       state,
       "notification",
-      "The agent could not summarise what came before",
+      "The agent could not summarise the conversation",
       update,
       asString(update.error),
     );

@@ -264,7 +264,7 @@ it.each([
   {
     name: "cannot be shown to anybody",
     answer: () => Promise.reject(new Error("the disk is full")),
-    words: "Nobody could be asked (the disk is full)",
+    words: "The user could not be asked (the disk is full)",
   },
 ])("a question that $name is refused, with a message", async ({ answer, words }) => {
   const { host, agent, ask } = setUp(
@@ -454,7 +454,7 @@ it("an agent that requires a login is reported with its own message", async () =
   expect(await ask("Go")).toBe("failed");
   const error = host.parts().at(-1);
   const words = error?.type === "marker" ? error.text : "";
-  expect(words).toContain("Cloudy wants a login first: Authentication required: call authenticate first");
+  expect(words).toContain("Cloudy requires a login: Authentication required: call authenticate first");
   expect(words).toContain("Run `cloudy login` in the terminal");
   expect(words).toContain("(cloudy-login)");
 });
@@ -563,7 +563,7 @@ it("images are sent to an agent that accepts them, and only named otherwise", as
     if (takes) expect(sent).toEqual([words, { type: "image", mimeType: "image/png", data: "AAAA" }]);
     else {
       expect(sent).toEqual([words]);
-      expect(kinds(host)).toContain("note: Not sent: an image, for the agent takes none");
+      expect(kinds(host)).toContain("note: Not sent: an image (the agent does not accept images)");
     }
   }
 });
@@ -646,7 +646,7 @@ it("a sub-agent's text is a separate note, not part of its parent's text", async
   expect(host.violations).toEqual([]);
   const texts = host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
   expect(texts).toEqual(["I ask a helper.", "It has one line."]);
-  const note = host.parts().find((part) => part.type === "marker" && part.title === "Said by sub-agents");
+  const note = host.parts().find((part) => part.type === "marker" && part.title === "Text of sub-agents");
   expect(note).toMatchObject({ data: { thinking: "One by one.", text: "There is one." } });
   expect(host.parts().findLast((part) => part.type === "tool_result")).toMatchObject({
     tool_call_id: "a",
@@ -754,7 +754,7 @@ it("an endless message ends its agent with a report, and the next prompt restart
   expect(host.parts().at(-1)).toMatchObject({
     kind: "error",
     text: expect.stringMatching(
-      /was ended: it sent a message of more than 16,777,216 characters\. The next prompt starts it again\./,
+      /was killed: it sent a message of more than 16,777,216 characters\. The next prompt starts it again\./,
     ),
   });
   expect(host.parts()).toContainEqual(expect.objectContaining({ type: "text", text: "I look." }));
@@ -780,7 +780,7 @@ it("output that cannot be recorded ends only its agent", async () => {
   expect(await host.turn("Look", (prompt) => agent.run(prompt, new AbortController().signal))).toBe("failed");
   expect(host.parts().at(-1)).toMatchObject({
     kind: "error",
-    text: expect.stringMatching(/was ended: its messages could not be recorded \(The record is closed\)/),
+    text: expect.stringMatching(/was killed: its messages could not be recorded \(The record is closed\)/),
   });
 });
 
@@ -803,7 +803,7 @@ it("shows output after the turn, and has ended again by the next prompt", async 
   expect(await ask("Look")).toBe("completed");
   writeFileSync(ended, "");
   await eventually(() => expect(host.parts().at(-1)).toMatchObject({ text: "One file: a.txt" }));
-  expect(kinds(host).slice(-2)).toEqual(["note: Said after the turn had ended", "text"]);
+  expect(kinds(host).slice(-2)).toEqual(["note: Sent after the turn ended", "text"]);
   expect(host.transcript().turns.at(0)).toMatchObject({ status: "completed", steps: 1 });
   expect(await ask("And?")).toBe("completed");
   expect(

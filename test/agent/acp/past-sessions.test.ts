@@ -146,7 +146,7 @@ describe("listing an agent's past sessions", () => {
     );
     const login = says.error(1, { code: -32_000, message: "Authentication required" });
     await expect(list([hello(lists), { method: "session/list", says: [login] }])).rejects.toMatchObject(
-      failure(/wants a login first.*then try again\.$/s),
+      failure(/requires a login.*then try again\.$/s),
     );
     await expect(list([hello(lists), { method: "session/list", says: [] }], {}, 500)).rejects.toMatchObject(
       failure(/did not list its sessions within 0\.5 s\. Run .* in a terminal/),

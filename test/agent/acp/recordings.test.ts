@@ -188,7 +188,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
 
       // Every character of thinking and text of any author; text of sub-agents is in separate markers.
       const asides = mine.flatMap((part) =>
-        part.type === "marker" && part.title === "Said by sub-agents" ? [asObject(part.data)] : [],
+        part.type === "marker" && part.title === "Text of sub-agents" ? [asObject(part.data)] : [],
       );
       const shown = {
         thinking: mine.map((part) => (part.type === "thinking" ? part.thinking : "")).join(""),

@@ -237,7 +237,7 @@ describe("output of an agent after its prompt was answered", () => {
 
   it("opens one part, marked, and the turn has ended as before", () => {
     const { parts, status, more_steps } = play([text("I look.")], [text("One file: "), text("a.txt")]);
-    expect(parts).toEqual(["text I look.", "note Said after the turn had ended", "text One file: a.txt"]);
+    expect(parts).toEqual(["text I look.", "note Sent after the turn ended", "text One file: a.txt"]);
     expect([status, more_steps]).toEqual(["completed", 0]);
   });
 
@@ -246,12 +246,7 @@ describe("output of an agent after its prompt was answered", () => {
       [text("One ", "m1"), text("file", "m1"), text("Two", "m2")],
       [text(": a", "m1"), text(".txt", "m1"), text("New", "m3")],
     );
-    expect(parts).toEqual([
-      "text One file: a.txt",
-      "text Two",
-      "note Said after the turn had ended",
-      "text New",
-    ]);
+    expect(parts).toEqual(["text One file: a.txt", "text Two", "note Sent after the turn ended", "text New"]);
     expect(status).toBe("completed");
     expect(transcript.parts.at(1)).toMatchObject({ revised_at: 1 });
   });
@@ -269,13 +264,13 @@ describe("output of an agent after its prompt was answered", () => {
     );
     expect(parts).toEqual([
       "text Done.",
-      "note Said after the turn had ended",
+      "note Sent after the turn ended",
       "thinking Hm",
-      "note Said after the turn had ended",
+      "note Sent after the turn ended",
       "text So",
-      "note Begun after the turn had ended",
+      "note Started after the turn ended",
       'call ls {"command":"ls"} completed',
-      "note Said after the turn had ended",
+      "note Sent after the turn ended",
       "text There",
     ]);
     expect(status).toBe("completed");
@@ -317,7 +312,7 @@ describe("output of an agent after its prompt was answered", () => {
     const { parts, status, more_steps } = play([text("Done.")], [delta("late "), delta("output\n")]);
     expect(parts).toEqual([
       "text Done.",
-      "note Output after the turn, of a call that was not announced: late output\n",
+      "note Output of an unannounced call, sent after the turn ended: late output\n",
     ]);
     expect([status, more_steps]).toEqual(["completed", 0]);
   });
@@ -332,7 +327,7 @@ describe("output of an agent after its prompt was answered", () => {
     });
     const { transcript } = play([begun, delta("one\n"), delta("two\n")], []);
     expect([...transcript.parts].find((part) => part?.type === "tool_result")).toMatchObject({
-      output_text: "one\ntwo\n\nThe agent ended its turn without saying how this ended",
+      output_text: "one\ntwo\n\nThe agent ended its turn without reporting the end of this call",
       outcome: { kind: "unknown" },
     });
   });
