@@ -35,7 +35,7 @@ export class StoreError extends Error {
 export function remedyOf({ kind }: StoreError): string {
   switch (kind) {
     case "broken":
-      return "Restart Verbatim. It moves the damaged store aside and creates a new one.";
+      return "Restart Verbatim. It quarantines the damaged store and creates a new one.";
     case "locked":
       return "Close the store in the other program. Writing then resumes automatically.";
     case "moved":

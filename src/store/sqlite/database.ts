@@ -219,7 +219,7 @@ function unreadable(path: string, { kind, message }: StoreError): Notice {
     level: "error",
     text: `The store ${path} cannot be read: ${message}. Data that is only in it is not shown.`,
     ...(kind === "broken" && {
-      remedy: "Restart the other Verbatim. It moves the damaged store aside.",
+      remedy: "Restart the other Verbatim. It quarantines the damaged store.",
     }),
   };
 }
@@ -295,8 +295,8 @@ function migrate(database: DatabaseSync, migrations: readonly string[], from: nu
 }
 
 /**
- * Damage that SQLite does not detect when it opens a file: it treats an empty or very short file as a new database, and ignores a
- * truncated page. Header: https://www.sqlite.org/fileformat2.html, section 1.3.
+ * Finds damage that SQLite does not detect when it opens a file: it treats an empty or very short file as a new database, and
+ * ignores a truncated page. Header: https://www.sqlite.org/fileformat2.html, section 1.3.
  */
 function damageOf(path: string): string | undefined {
   const bytes = Buffer.alloc(100);

@@ -3,7 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../contract.ts";
 import { asStoreError, guarded } from "./errors.ts";
 
-/** Suffix of a marker file next to a store in which a write found damage: the next start checks all of it, whatever its size. */
+/**
+ * Suffix of a marker file next to a store in which a write found damage. The next start then checks the whole store, regardless
+ * of its size.
+ */
 export const SUSPECT = ".suspect";
 
 /** A path and the identity of the file there. */
