@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
-/** `text` and `thinking`: what the model says. `output`: what a running tool call has printed; its `id` is the `tool_call_id`. */
+/** `text` and `thinking`: output of the model. `output`: output of a running tool call; its `id` is the `tool_call_id`. */
 export const liveKind = z.enum(["text", "thinking", "output"]);
 export type LiveKind = z.infer<typeof liveKind>;
 
@@ -11,7 +11,7 @@ const common = {
   kind: liveKind,
   /** When it began. */
   at: milliseconds,
-  /** The transcript part that shows it once it is recorded, for agents whose records tell. */
+  /** The transcript part that shows it once it is recorded, if the agent's records contain its id. */
   part_id: optional(uuid),
 };
 

@@ -7,7 +7,7 @@ import type { SessionSummary } from "./session.ts";
  */
 export type ProjectName = { kind: "repository" | "worktrees" | "folder"; name: string } | { kind: "none" };
 
-/** The parts of a session's row that tell its project. */
+/** The fields of a session's row that determine its project. */
 export type ProjectFacts = Pick<SessionSummary, "cwd" | "repository" | "last_activity_at">;
 
 /** A string that is equal for equal projects, and stable. Repositories are equal whatever the case of their names. */

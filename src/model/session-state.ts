@@ -9,7 +9,7 @@ import type { Turn } from "./transcript/transcript.ts";
  * - `failed`: its record says that the last turn failed.
  * - `unknown`: the record of its last turn has no end, and nothing works on it. Whether it finished is not known.
  * - `stopped`: a person stopped the last turn.
- * - `idle`: its last turn ended, and nobody has seen all of it.
+ * - `idle`: its last turn ended, and not all of it was seen.
  * - `finished`: its last turn ended, and everything was seen.
  */
 export const SESSION_STATES = [

@@ -81,7 +81,7 @@ function comparedParts(transcript: Transcript): Compared[] {
   return compared;
 }
 
-/** Kinds and markers that say how the record was written rather than what happened. */
+/** Whether a part says what happened, not only how the record was written. */
 function isCompared(part: TranscriptPart): boolean {
   if (part.type === "thinking") return part.thinking.trim() !== "";
   if (part.type === "marker") return COMPARED_MARKERS.has(part.kind);

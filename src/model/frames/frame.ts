@@ -165,7 +165,7 @@ export const frame = z.discriminatedUnion("type", [
    * of the shown parts.
    */
   record({ ...common, type: z.literal("message.record"), message: assistantMessage }),
-  // Messages of others.
+  // Messages from anyone but the model.
   record({
     ...common,
     type: z.literal("user.message"),

@@ -1,8 +1,8 @@
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
 /**
- * Whether a person wrote a part. The prompts of a sub-agent are written by its parent: filters for a person's text therefore
- * exclude runs.
+ * Whether a person wrote a part. The prompts of a sub-agent are written by its parent, so filters for a person's text exclude
+ * runs.
  */
 export function isMine(part: TranscriptPart): boolean {
   return (

@@ -1,8 +1,8 @@
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
 /**
- * Maximum bytes of a file per reply. Not in `protocol.ts` with the others, because the list, which is loaded first, does not need
- * it.
+ * Maximum bytes of a file per reply. Not in `protocol.ts` like the other limits, because the list, which is loaded first, does
+ * not need it.
  */
 export const OUTPUT_PIECE = 2 * 1024 * 1024;
 

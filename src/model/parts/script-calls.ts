@@ -79,7 +79,7 @@ function literalOf(written: string, name: string): string | undefined {
   return literalAt(written, member.index + member[0].length);
 }
 
-/** The string that a literal at a position stands for, if there is one. */
+/** The value of the string literal at a position, if there is one. */
 function literalAt(script: string, position: number): string | undefined {
   LITERAL.lastIndex = position;
   return LITERAL.exec(script)?.[0]

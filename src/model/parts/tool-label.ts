@@ -69,7 +69,7 @@ const ENGLISH: ToolWords = {
 };
 
 /**
- * What a tool is called wherever its calls are shown or listed, as far as its name tells. An MCP tool is named without its server.
+ * The label of a tool wherever its calls are shown or listed, derived from its name. An MCP tool is named without its server.
  * `kind`: the kind of its result, if that is known.
  */
 export function toolLabel(tool_name: string, words: ToolWords = ENGLISH, kind = toolKind(tool_name)): string {
@@ -108,7 +108,7 @@ export function toolLabel(tool_name: string, words: ToolWords = ENGLISH, kind = 
   return kind satisfies never;
 }
 
-/** A label for text in which nothing else names the server of an MCP tool. */
+/** A label that includes the server of an MCP tool, for text that does not name it elsewhere. */
 export const fullToolLabel = (tool_name: string): string =>
   toolKind(tool_name) === "mcp" ? tool_name : toolLabel(tool_name);
 

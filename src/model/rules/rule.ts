@@ -97,7 +97,7 @@ export function parseRule({ when, scope = "" }: Pick<RuleBody, "when" | "scope">
       "The query is empty. Enter words or filters, such as kind:call tool:Bash status:failed.",
     );
   if (event.filters.some(({ field, value }) => field === "has" || value === "note"))
-    throw new RuleError("The query cannot ask for notes: a rule applies to what is recorded.");
+    throw new RuleError("The query cannot ask for notes, because rules apply to recorded content only.");
   return { scope: parsed, event };
 }
 

@@ -103,7 +103,10 @@ function jsonLineAt(text: string, at: number): TextRange | undefined {
   return { start, end: end === -1 ? text.length : end };
 }
 
-/** The character that a JSON escape at a position stands for, and the length of the escape. Escaped control characters stay escaped. */
+/**
+ * The character that a JSON escape at a position represents, and the length of the escape. Escaped control characters stay
+ * escaped.
+ */
 function escapeAt(text: string, at: number): { character: string; length: number } | undefined {
   if (text[at] !== "\\") return undefined;
   const [escaped] = /^\\(?:u(?!00[01])[\da-fA-F]{4}|["\\/nrt])/.exec(text.slice(at, at + 6)) ?? [];

@@ -74,7 +74,7 @@ const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
   interrupted: "stopped",
 };
 
-/** An invalid query, with a message for the user and the words at fault. */
+/** An invalid query, with a message for the user and the invalid words. */
 export class SearchQueryError extends Error {
   readonly words: string;
   constructor(message: string, words: string) {

@@ -126,8 +126,8 @@ export function callPositionOf(transcript: Transcript, tool_call_id: string): nu
 }
 
 /**
- * Positions are computed once per transcript and then moved on from each version to the next, which owns and changes them.
- * Folding onto an older version computes them again, with the same result.
+ * Positions are computed once per transcript and handed on from each version to the next, which owns and changes them. Folding
+ * onto an older version computes them again, with the same result.
  */
 const positions_of = new WeakMap<Transcript, Positions>();
 
@@ -229,7 +229,7 @@ export function finalizeTranscript(
     if (part?.type !== "tool_call" || part.result_index === undefined) continue;
     replace(fold, index, {
       ...part,
-      state: abort(part.state, at, "Nothing recorded its end", { kind: "unknown" }),
+      state: abort(part.state, at, "Its end was not recorded", { kind: "unknown" }),
     });
   }
   // Nobody waits for the answer any more.

@@ -126,7 +126,7 @@ export function addPart(pending: PendingRow): void {
   progress.has_notes = false;
 }
 
-/** Counts a part that does not change the status: an error before it is still the last one. */
+/** Counts a part that does not change the status: an error before it still counts as the last activity. */
 export function addSeparator(pending: PendingRow): void {
   const { outcome } = pending.progress;
   addPart(pending);

@@ -73,7 +73,7 @@ export class InvalidStateTransition extends Error {
     const valid = VALID_TRANSITIONS[current];
     super(
       `A tool call that is ${current} cannot become ${attempted}; ` +
-        (valid.length > 0 ? `it can become ${valid.join(" or ")}` : "this is its end"),
+        (valid.length > 0 ? `it can become ${valid.join(" or ")}` : "it has already ended"),
     );
     this.current_status = current;
     this.attempted_status = attempted;
