@@ -2,8 +2,8 @@ import type { Frame } from "../model/frames/frame.ts";
 import type { FrameBody } from "../model/frames/frame-writer.ts";
 
 /**
- * Turns a frame's body itself into the frame: copying objects of many shapes is one of the slowest steps of reading. `source`: of
- * a body that has none.
+ * Completes a frame's body in place, because copying objects of many shapes is one of the slowest steps of reading. `source`:
+ * used if the body has none.
  */
 export function completeFrame(
   body: FrameBody,

@@ -130,7 +130,7 @@ describe("an Antigravity session", () => {
       status: "ERROR",
       content: "failed at last",
     });
-    expect(outcomes.outcomes[2]).toBe('shown · [note] run_command runs on "in the background"');
+    expect(outcomes.outcomes[2]).toBe('shown · [note] run_command is still running "in the background"');
     expect(results(outcomes)).toEqual([
       '{"CommandLine":"ls"} success a.csv',
       '{"CommandLine":"make"} error failed at last',

@@ -641,7 +641,7 @@ describe("a line with the user role", () => {
       ),
     ).toEqual([
       'shown · [compaction] Conversation compacted "sum"',
-      "folded into the compaction that it sums up",
+      "folded into the compaction that it summarises",
       'shown · [compaction] Summary of the conversation so far "other\\nsum"',
     ]);
   });
@@ -1348,7 +1348,7 @@ describe("an attachment", () => {
       'shown · [hook] Hook H: 3 open issues "3 open issues\\nand more"',
       "hidden: hook without output",
       'shown · [hook] Hook H: Look "Look\\nhere\\n\\nWhy"',
-      "folded into what its hook said",
+      "folded into the message of its hook",
     ]);
     expect(outcomesAfterPrompt(answer, message("Look\nthere"), message("Look\nhere")).slice(1)).toEqual([
       expect.stringContaining("shown · [hook] Hook H: Look"),

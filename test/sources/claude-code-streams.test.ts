@@ -146,9 +146,9 @@ describe("a message that streams", () => {
     expect(outline(killed)).toEqual(["x High water is at"]);
     expect(killed.outcomes.slice(1, 5)).toEqual([
       "hidden: bookkeeping: stream_event",
-      "folded into the message that streams",
-      "folded into the message that streams",
-      "folded into the message that streams",
+      "folded into the streaming message",
+      "folded into the streaming message",
+      "folded into the streaming message",
     ]);
     expect(killed.transcript.turns.at(0)?.status).toBe("failed");
     expect(killed.transcript).toMatchObject({ usage: { input: 10, output: 1 } });

@@ -430,7 +430,7 @@ describe("prompts", () => {
       ),
     ).toEqual([
       'shown · [context] Environment "<environment_context>x"',
-      "hidden: injected context told twice",
+      "hidden: repeated injected context",
     ]);
     expect(
       later(
@@ -439,7 +439,7 @@ describe("prompts", () => {
       ),
     ).toEqual([
       'shown · [context] User instructions "<user_instructions>x"',
-      "hidden: injected context told twice",
+      "hidden: repeated injected context",
     ]);
     expect(later(user("go on"), event("user_message", { kind: "plain", message: "go on" }))).toEqual([
       'shown · prompt [{"type":"text","text":"go on"}]',
@@ -1805,11 +1805,11 @@ describe("thread facts in a file", () => {
       },
     ]);
     expect(outcomesOfFile(meta({ history_base: base }), meta({ history_base: base }))).toEqual([
-      'shown · [note] 4 records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a","at_byte":9}',
+      'shown · [note] 4 records before this are in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a","at_byte":9}',
       "folded into the session",
     ]);
     expect(outcomesOfFile(meta({ history_base: { thread_id: PARENT } }))).toEqual([
-      'shown · [note] The records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      'shown · [note] The records before this are in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a"}',
     ]);
     expect(outcomesOfFile(meta({ history_base: {} }))).toEqual(["folded into the session"]);
   });

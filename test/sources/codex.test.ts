@@ -320,7 +320,7 @@ describe("copied history", () => {
     expect(updates?.[0]).toMatchObject({
       patch: { forked_from: { session_id: "019f1fd3-be2c-7a61-9394-386aa9bcc601", at_byte: 51745 } },
     });
-    expect(markers(partsIn("mixed-0169.jsonl"))[0]).toMatch(/^note: 43 records before this stand in/);
+    expect(markers(partsIn("mixed-0169.jsonl"))[0]).toMatch(/^note: 43 records before this are in/);
   });
 
   test("ends by its ordinals in a spawned agent's file, whose task is a prompt of an agent", () => {

@@ -140,7 +140,7 @@ function promptOf(text: string): { own: string; injected: string[] } {
   return { own: inside(text.slice(0, end + close.length), REQUEST).trim(), injected: around };
 }
 
-/** The model's name, which ends with its sentence. Other sentences may follow. */
+/** The model's name, which is at the end of its sentence. Other sentences may follow. */
 function modelOf(injected: string): string | undefined {
   const [, name] = /`Model Selection` from [^\n]{1,200}? to ([^\n]{1,100}?)\.(?:\s|$)/.exec(injected) ?? [];
   return asText(name?.trim());
@@ -266,7 +266,7 @@ function readRunning(
   const text = textOf(value);
   const name = call?.tool ?? asString(value.type) ?? "A tool";
   if (text.trim() === "") conversation.fold("its call");
-  else conversation.marker("note", `${firstLine(name)} runs on`, text);
+  else conversation.marker("note", `${firstLine(name)} is still running`, text);
   return conversation.result();
 }
 

@@ -114,7 +114,7 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
       break;
     case "user": {
       const parts = promptParts(value.message);
-      if (parts.length > 0 && copied) conversation.context("Prompt of the trajectory before", parts);
+      if (parts.length > 0 && copied) conversation.context("Prompt of the previous trajectory", parts);
       else if (parts.length > 0)
         conversation.prompt(parts, state.run === undefined ? {} : { origin: "agent" });
       break;
@@ -123,7 +123,7 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
       emitStep(state, conversation, record);
       break;
     default:
-      conversation.unknown(value, `Step of ${asString(value.source) ?? "nobody"}`);
+      conversation.unknown(value, `Step of ${asString(value.source) ?? "an unknown source"}`);
       return conversation.result();
   }
   emitObservation(state, conversation, value.observation);

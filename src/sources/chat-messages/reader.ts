@@ -92,7 +92,7 @@ export function emitMessage(
     case undefined:
       conversation.unknown(
         message,
-        `Message of ${asString(message.role) ?? asString(message.from) ?? "nobody"}`,
+        `Message of ${asString(message.role) ?? asString(message.from) ?? "an unknown role"}`,
       );
       return;
     default:

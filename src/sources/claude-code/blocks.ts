@@ -41,7 +41,7 @@ export class Blocks {
   private readonly blocks: Block[] = [];
   /** Number of blocks that were forgotten. */
   private before = 0;
-  /** Characters of text for which there is still room. */
+  /** Number of further characters of text that fit. */
   private room = MAX_BLOCK_TEXT;
 
   get last(): Block | undefined {

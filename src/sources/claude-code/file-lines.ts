@@ -33,7 +33,7 @@ export function readLine(file: OpenFile, line: Line): Disposition {
   // The output of `claude -p` ends with a `result` line. A workflow's journal has such lines too.
   if (type === "result") return readResult(file, line);
 
-  // A file that only says where the conversation continues contains none.
+  // A file that only says where the conversation continues contains no conversation.
   if ((type === "continued-in" || type === "ended-by-model") && !main.begun)
     return { kind: "hidden", rule: `bookkeeping: ${type}` };
 
@@ -114,7 +114,7 @@ function readStreamEvent(file: OpenFile, line: Line): Disposition {
   const isMain = asText(line.value.parent_tool_use_id) === undefined && main.hidden === undefined;
   if (isMain && asObject(line.value.event) !== undefined) begin(file, main, line);
   return isMain && file.state.stream.read(main, line)
-    ? { kind: "folded", into: "the message that streams" }
+    ? { kind: "folded", into: "the streaming message" }
     : { kind: "hidden", rule: "bookkeeping: stream_event" };
 }
 

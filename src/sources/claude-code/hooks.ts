@@ -49,7 +49,7 @@ export function readHookMessage(session: Session, line: Line, attachment: JsonOb
   const name = hookName(attachment) ?? "Hook";
   const isRepeat = session.hookSaid === `${name}: ${content}`;
   session.hookSaid = undefined;
-  if (isRepeat) return { kind: "folded", into: "what its hook said" };
+  if (isRepeat) return { kind: "folded", into: "the message of its hook" };
   session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
   return SHOWN;
 }
@@ -70,7 +70,7 @@ export function readHookFailure(
   if (type === "hook_blocking_error" && /^(?:Subagent)?Stop$/.test(asText(attachment.hookEvent) ?? "")) {
     return addBlockedStop(session, line, stripAnsi(text).trim())
       ? SHOWN
-      : { kind: "folded", into: "what the stop hook said" };
+      : { kind: "folded", into: "the message of the stop hook" };
   }
   const title = `${hookName(attachment) ?? "A hook"} ${HOOK_RESULT[type]}${text === "" ? "" : `: ${firstLine(stripAnsi(text))}`}`;
   session.marker(line, "hook", title, stripAnsi(text), attachment);

@@ -41,7 +41,7 @@ export function readInjected(
     if (text.startsWith(STOP_FEEDBACK)) {
       const message = text.slice(STOP_FEEDBACK.length).trim();
       if (addBlockedStop(session, line, message)) return { kind: "shown" };
-      return { kind: "folded", into: "what the stop hook said" };
+      return { kind: "folded", into: "the message of the stop hook" };
     }
     if (line.value.ownNote === true) {
       session.marker(line, "note", `Note from the agent's program: ${firstLine(text)}`, text);

@@ -1,13 +1,13 @@
 /**
- * How much of a session is in a checkpoint of its reader. Later records may refer to earlier ones: they repeat them, answer them,
- * withdraw them, or branch off from them. Of each kind, a fixed number of the newest is saved; in memory many times as many are
- * remembered (`IN_MEMORY`, recent.ts). Older ones are evicted, and a record that refers to one of them is read as if it were new.
- * The saved state stays below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
+ * How much of a session is in a checkpoint of its reader. Later records may refer to earlier ones: they repeat, answer or retract
+ * them, or branch off from them. Of each kind, a fixed number of the newest is saved; in memory many times as many are remembered
+ * (`IN_MEMORY`, recent.ts). Older ones are evicted, and a record that refers to one of them is read as if it were new. The saved
+ * state stays below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
  */
 
 /** Lines by uuid, to recognize copies of them and the prompt that they belong to. */
 export const MAX_LINES = 1_536;
-/** Lines whose parts can be withdrawn by uuid. */
+/** Lines whose parts can be retracted by uuid. */
 export const MAX_WITHDRAWABLE = 96;
 /** The newest parts of such a line. */
 export const MAX_PARTS_OF_LINE = 32;

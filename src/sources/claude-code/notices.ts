@@ -254,10 +254,10 @@ function readStopHooks(session: Session, line: Line): Disposition {
     return !isBlock || (failed !== undefined && session.blockedStop?.includes(error) !== true);
   });
   if (errors.length > 0 && failures.length === 0 && value.preventedContinuation !== true)
-    return { kind: "folded", into: "what the stop hook said" };
+    return { kind: "folded", into: "the message of the stop hook" };
   if (failed?.length === 0 && value.preventedContinuation !== true) {
     const blocked = failures.map((error) => addBlockedStop(session, line, error));
-    return blocked.includes(true) ? SHOWN : { kind: "folded", into: "what the stop hook said" };
+    return blocked.includes(true) ? SHOWN : { kind: "folded", into: "the message of the stop hook" };
   }
   const message = failures.length > 0 ? failures.join("\n") : (why ?? "");
   const title =

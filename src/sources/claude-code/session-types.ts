@@ -217,7 +217,7 @@ export interface SessionState {
   lastOutcome: CallOutcome | undefined;
   /** Calls whose runs continue in the background, oldest first. */
   readonly background: BackgroundCall[];
-  /** The modes that the model was last told it is in. */
+  /** The active modes according to the last reminder to the model. */
   readonly modes: ("plan" | "auto")[];
   /** A command that may run a prompt was read. The next injected text is its expansion. */
   command: string | undefined;

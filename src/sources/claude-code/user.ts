@@ -143,7 +143,7 @@ function readPrompt(
     typed: !isRun && origin === undefined && !hasResults,
   });
   if (framed !== undefined) {
-    session.marker(line, "context", `Written around the task: ${firstLine(framed.frame)}`, framed.frame);
+    session.marker(line, "context", `Added around the task: ${firstLine(framed.frame)}`, framed.frame);
   }
   session.localCommand = false;
   session.command = undefined;
@@ -157,7 +157,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
     // `readBoundary` wrote it.
     const frame = JSON.parse(boundary.frame) as FrameBodyOf<"marker">;
     session.push(line, { ...frame, text }, boundary.place);
-    return { kind: "folded", into: "the compaction that it sums up" };
+    return { kind: "folded", into: "the compaction that it summarises" };
   }
   session.compact(line);
   session.marker(line, "compaction", "Summary of the conversation so far", text);

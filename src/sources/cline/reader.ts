@@ -145,7 +145,7 @@ function readMessage(state: ClineState, conversation: Conversation, record: Sess
   const message = record.value;
   if (message.role === "user") return readUser(state, conversation, message);
   if (message.role !== "assistant") {
-    conversation.unknown(message, `Message of ${asString(message.role) ?? "nobody"}`);
+    conversation.unknown(message, `Message of ${asString(message.role) ?? "an unknown role"}`);
     return conversation.result();
   }
   const metadata = asObject(message.metadata);

@@ -17,7 +17,7 @@
  * checkpoint.
  */
 
-/** Upper bound of a value's JSON in bytes of UTF-8. */
+/** Upper bound of the size of a value's JSON, in bytes of UTF-8. */
 export function jsonBytes(value: unknown): number {
   const json = JSON.stringify(value);
   return hasOnlyAscii(json) ? json.length : json.length * 3;

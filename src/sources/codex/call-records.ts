@@ -33,7 +33,7 @@ export class CallRecords {
   private readonly runs: Runs;
   /** An event that precedes its call, which is the record that is read. */
   private earlyEvent: { id: string; payload: JsonObject; bytes: number } | undefined;
-  /** The record belongs to a turn before the part of the file that is read, and so does its call, if it has one. */
+  /** The record and its call, if it has one, belong to a turn before the part of the file that is read. */
   isAbove = false;
 
   constructor(writer: TurnWriter, calls: Calls, runs: Runs) {

@@ -75,7 +75,7 @@ export class Events {
         );
       }
       case "user_message":
-        if (isInjectedEvent(payload)) return hidden("injected context told twice");
+        if (isInjectedEvent(payload)) return hidden("repeated injected context");
         return this.prompts.userCopy(readUserEvent(payload), "event");
       case "token_count":
         return this.usage.tokenCount(payload);

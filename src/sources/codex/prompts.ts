@@ -24,7 +24,7 @@ import {
 interface Asked {
   /** Its text without white space around it, see `keyOfText`. */
   key: string;
-  /** Its text, of which a copy may lack a part; absent: only the same text is a copy. */
+  /** Its text, if a copy may lack a part of it. Absent: only an equal text is a copy. */
   text?: string;
   logs: Log[];
 }

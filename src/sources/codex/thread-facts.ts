@@ -113,7 +113,7 @@ export class ThreadFacts {
     }
     const ordinal = asNumber(base.end_ordinal_exclusive);
     const records = ordinal === undefined ? "The records" : `${ordinal} records`;
-    const title = `${records} before this stand in the session that this one continues`;
+    const title = `${records} before this are in the session that this one continues`;
     this.writer.marker("note", title, undefined, data);
     return SHOWN;
   }

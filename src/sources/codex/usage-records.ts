@@ -13,7 +13,7 @@ export interface UsageState {
 
 /**
  * Reads the token usage of model calls. Some files have a record after each answer; all have counts that events repeat. Once a
- * record was read, records are used. No field at the start of the file tells whether there are any.
+ * record was read, records are used. Nothing at the start of the file says whether there are any.
  */
 export class UsageRecords {
   private readonly writer: TurnWriter;

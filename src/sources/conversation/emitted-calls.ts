@@ -74,7 +74,7 @@ export function replaceByAnswered(calls: EmittedCall[], call: EmittedCall): void
   indexes.delete(calls);
 }
 
-/** Removes the answered calls from the list, which stays the same one because its index belongs to it. */
+/** Removes the answered calls from the list in place, because its index belongs to this array. */
 export function forgetAnswered(calls: EmittedCall[]): void {
   const waiting = calls.filter(({ answered }) => !answered);
   if (waiting.length === calls.length) return;

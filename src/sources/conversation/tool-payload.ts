@@ -22,7 +22,7 @@ export function startsRuns(tool_name: string): boolean {
 /** What a tool's name says about it. */
 type Tool = { kind: Kind; mcp?: undefined } | { mcp: UiExtra; kind?: undefined };
 
-/** The tools with the last names: a session uses few of them in thousands of calls, and names are matched with patterns. */
+/** Cache of tools by name: matching names with patterns is slow, and a session uses few names in thousands of calls. */
 const tools = new Map<string, Tool | undefined>();
 const MAX_TOOLS = 500;
 

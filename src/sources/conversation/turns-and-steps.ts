@@ -184,7 +184,7 @@ export class TurnsAndSteps extends RecordFrames {
   protected ensureStep(): NonNullable<ConversationState["step"]> {
     if (!this.hasOpenStep) this.step(this.recordKey());
     const { step } = this.state;
-    if (step === undefined) throw new Error("A step was begun, and there is none");
+    if (step === undefined) throw new Error("No step is open");
     return step;
   }
 

@@ -49,7 +49,7 @@ export function inside(text: string, tag: string): string {
   return trimmed.slice(open.length, -close.length).replace(/^\n|\n$/g, "");
 }
 
-/** Patterns of opening tags. Compiling one takes longer than reading a record. */
+/** Compiled patterns of opening tags, by tag: compiling one takes longer than reading a record. */
 const openings = new Map<string, RegExp>();
 
 function openingOf(tag: string): RegExp {

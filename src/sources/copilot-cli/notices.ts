@@ -100,7 +100,7 @@ const NOTES: Readonly<
     fields(data, "secondaryModel", "pattern", "policy", "ruleName"),
   ],
   "session.fusion_completed": (data) => [
-    `Models' common answer: ${word(data.outcome)}`,
+    `Combined answer of the models: ${word(data.outcome)}`,
     undefined,
     fields(data, "inputTokens", "outputTokens", "phaseCount", "finalSourceModel"),
   ],

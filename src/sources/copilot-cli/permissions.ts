@@ -65,7 +65,7 @@ export function decisionOf(data: JsonObject): Decision {
     }
     case "denied-no-approval-rule-and-could-not-request-from-user":
       return {
-        text: "refused: no rule allows it, and nobody could be asked",
+        text: "refused: no rule allows it, and the user could not be asked",
         outcome: { kind: "refused", by: "settings" },
       };
     case "cancelled":

@@ -156,7 +156,7 @@ const BOOKKEEPING = new Set([
 ]);
 
 function hiddenAs(type: string): RecordResult["disposition"] {
-  if (type === "hook.end") return { kind: "hidden", rule: "hook that said nothing" };
+  if (type === "hook.end") return { kind: "hidden", rule: "hook without output" };
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
   if (type.startsWith("model.")) return { kind: "hidden", rule: "copy of a model call" };
   return { kind: "folded", into: "the session" };
@@ -246,7 +246,7 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
     case "abort":
       flushFigures(event, key);
       conversation.interrupt(
-        own(ABORTS, asString(data.reason)) ?? `Stopped: ${asText(data.reason) ?? "no reason told"}`,
+        own(ABORTS, asString(data.reason)) ?? `Stopped: ${asText(data.reason) ?? "no reason given"}`,
       );
       endRuns(event, "interrupted");
       return;
@@ -266,7 +266,7 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
     case "permission.requested":
       readPermissionRequest(event);
       return {
-        disposition: { kind: "folded", into: "what a person was asked" },
+        disposition: { kind: "folded", into: "the request to a person" },
         frames: conversation.take(),
       };
     case "permission.completed":

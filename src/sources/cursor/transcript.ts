@@ -103,7 +103,7 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
   }
   if (value.type === "turn_ended")
     return endTurn(conversation, asText(value.status) ?? "completed", value.error);
-  conversation.unknown(value, `Line of ${asString(value.type) ?? asString(value.role) ?? "no kind"}`);
+  conversation.unknown(value, `Line of ${asString(value.type) ?? asString(value.role) ?? "an unknown kind"}`);
   return conversation.result();
 }
 

@@ -79,7 +79,7 @@ function read(state: DroidState, record: SessionRecord): RecordResult {
       );
       return conversation.result();
     case "todo_state":
-      return conversation.result({ kind: "folded", into: "the list of things to do" });
+      return conversation.result({ kind: "folded", into: "the to-do list" });
     case "session_settings":
     case "session_end":
       return conversation.result({ kind: "hidden", rule: `bookkeeping: ${value.type}` });
@@ -138,7 +138,7 @@ function readMessage(state: DroidState, conversation: Conversation, record: Sess
   const message = asObject(record.value.message);
   if (message?.role === "assistant") return readAssistant(state, conversation, record, message);
   if (message?.role === "user") return readUser(state, conversation, message);
-  conversation.unknown(record.value, `Message of ${asString(message?.role) ?? "nobody"}`);
+  conversation.unknown(record.value, `Message of ${asString(message?.role) ?? "an unknown role"}`);
   return conversation.result();
 }
 

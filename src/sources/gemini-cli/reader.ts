@@ -96,7 +96,7 @@ class RecordReading extends MessageReading {
     const { state } = this;
     this.facts(patch);
     if (!Array.isArray(patch.messages)) return;
-    this.disposition = { kind: "folded", into: "what the model is given" };
+    this.disposition = { kind: "folded", into: "the model's context" };
     const messages = asArray(patch.messages)
       .map(asObject)
       .filter((message) => message !== undefined);
@@ -140,7 +140,7 @@ class RecordReading extends MessageReading {
   }
 
   private deleted(key: string): void {
-    this.fold("what it had shown");
+    this.fold("its earlier parts");
     this.retract(key, "deleted in Gemini CLI");
   }
 

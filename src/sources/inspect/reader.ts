@@ -142,7 +142,7 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       return;
     }
     default:
-      conversation.unknown(message, `Message of ${asString(message.role) ?? "nobody"}`);
+      conversation.unknown(message, `Message of ${asString(message.role) ?? "an unknown role"}`);
   }
 }
 

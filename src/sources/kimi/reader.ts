@@ -143,7 +143,7 @@ function readRecord(
     case "context.undo":
       return readUndo(state, conversation, value);
     case "tools.update_store":
-      return { kind: "folded", into: "the list of things to do" };
+      return { kind: "folded", into: "the to-do list" };
   }
   const title = own(MODES, type)?.(value);
   if (title !== undefined) {

@@ -64,7 +64,7 @@ export function readUserMessage(
       return undefined;
     }
     default:
-      conversation.unknown(record.value, `Message of ${asString(message.role) ?? "nobody"}`);
+      conversation.unknown(record.value, `Message of ${asString(message.role) ?? "an unknown role"}`);
       return undefined;
   }
 }

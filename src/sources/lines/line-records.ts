@@ -72,7 +72,7 @@ function place(at: LineState, from: number, to: number): RecordPlace {
 
 /** Reads `[from, to)` as one record. */
 export function parse(at: LineState, bytes: Buffer, from: number, to: number): LineRecord {
-  // Like a `TextDecoder`, which takes twice as long if there are other characters than ASCII.
+  // Same result as a `TextDecoder`, which takes twice as long for text that is not ASCII.
   const text = bytes.toString("utf8", from, to);
   try {
     const value: unknown = JSON.parse(text);
@@ -168,7 +168,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0d || byte === 0x09;
 }
 
-/** The first position from `from` that is no white space. */
+/** The first position from `from` on that is not white space. */
 export function skipSpace(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && isSpace(bytes[at])) at += 1;
@@ -182,7 +182,7 @@ export function trimEnd(bytes: Buffer, from: number, to: number): number {
   return end;
 }
 
-/** The first position from `from` that is no NUL byte. */
+/** The first position from `from` on that is not a NUL byte. */
 export function skipNul(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && bytes[at] === NUL) at += 1;

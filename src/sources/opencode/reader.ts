@@ -90,7 +90,7 @@ class RecordReading extends PartReading {
     this.fold("its parts");
     const known = itemWithId(state.messages, id);
     if (reverted) this.retract(id, undefined, role);
-    // Later changes of a message concern its end, which is a separate record.
+    // Later changes of a message only concern its end, which is a separate record.
     if (known !== undefined) return;
     if (created !== undefined) state.at = created;
     const model = asText(data.modelID);
@@ -131,7 +131,7 @@ class RecordReading extends PartReading {
 
   private deleted(kind: string, id: string): void {
     const reason = "deleted in opencode";
-    this.fold("what it had shown");
+    this.fold("its earlier parts");
     const message_id = this.messageId(id);
     if (kind === "message") this.put({ type: "message.retract", message_id, reason });
     else if (kind === "part")
@@ -153,7 +153,7 @@ class RecordReading extends PartReading {
     const message = asText(asObject(error?.data)?.message) ?? asText(error?.name);
     const completed = asNumber(asObject(value.time)?.completed);
     if (completed !== undefined) state.at = completed;
-    // The message after it has ended it: only its tokens are new.
+    // The next message has already ended it, so only its tokens are new.
     if (state.open !== id && usage === undefined) return;
     this.put({
       type: "message.end",

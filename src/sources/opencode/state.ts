@@ -24,7 +24,7 @@ export interface OpenCodeState {
   messages: OpenCodeMessage[];
   /** The open prompt. Its parts arrive one by one. */
   prompt?: { message: string; parts: { key: string; part: Part }[]; at: number; origin?: "command" };
-  /** The agent of the last prompt (build, plan), and the message whose prompt has yet to name a different one. */
+  /** The agent of the last prompt (build, plan), and the message whose prompt may still name a different one. */
   agent: string;
   switches?: string;
   /** The model of the last assistant message that names one. */

@@ -12,7 +12,7 @@ import { usageOf } from "./usage.ts";
 
 const MAX_ENDED = 64;
 const MAX_TEXT = 200;
-/** Of the names of events. */
+/** Prefix of the names of events. */
 const PREFIX = "qwen-code.";
 
 /** A short key of a call: its tool and the start of its arguments as `JSON.stringify` writes them. */
@@ -104,7 +104,7 @@ function readOfRun(
     });
     conversation.marker(
       "note",
-      "Qwen Code records neither the prompt of a sub-agent nor what its tools answered",
+      "Qwen Code records neither the prompt of a sub-agent nor the results of its tools",
     );
   }
   if (name === "api_response") {

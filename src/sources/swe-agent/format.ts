@@ -121,7 +121,7 @@ function readEnd(conversation: Conversation, info: JsonObject): RecordResult {
     status !== undefined &&
     /error|fail|exit_(?:cost|context|format|api|environment|total)|limit/i.test(status);
   if (status !== undefined || text !== "")
-    conversation.marker("note", `The run ended: ${status ?? "no word of how"}`, text);
+    conversation.marker("note", `The run ended: ${status ?? "status not recorded"}`, text);
   conversation.endTurn(isFailed ? "failed" : "completed");
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }
