@@ -220,7 +220,7 @@ describe("a long output that Claude Code stored in a file", () => {
       await press(one.getByRole("button", { name: /^Open whole output/ }));
       await one
         .getByText(
-          "Not opened: The file with the complete output is not in the session's folder, or no longer there.",
+          "Not opened: The file with the complete output is not in the session's folder, or no longer exists.",
         )
         .waitFor();
       expect(await one.getByRole("group", { name: "whole output" }).count()).toBe(0);

@@ -69,7 +69,9 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
     }
   }
 
-  /** Removes archives whose bytes are all in another one: a file came back unchanged with another inode or device. */
+  /**
+   * Removes archives that are contained in another one, which happens if a file reappears unchanged with another inode or device.
+   */
   async function removeCopies(): Promise<void> {
     const long_enough = [...replaced].flatMap(([replaced_id, { id, done }]) => {
       const length = archive.archivedTo(replaced_id);

@@ -37,7 +37,7 @@ export interface ArchiveWriter<Entry> {
   entryChanged(entry: Entry): void;
   sessionChanged(id: string): void;
   sessionRemoved(id: string): void;
-  /** Stores a row of content that is no longer in its file. It is kept for its archive. */
+  /** Stores the row of content that was replaced in its file. It is kept because its bytes are archived. */
   replaced_rows(row: StoredFile): void;
   /** Removes the archived bytes of this file id. */
   fileRemoved(file_id: number): void;

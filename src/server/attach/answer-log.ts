@@ -23,7 +23,7 @@ export function createAnswerLog(data_dir: string): AnswerLog {
     try {
       writeFileSync(file, `${JSON.stringify(line)}\n`);
     } catch (error) {
-      // A full disk may have taken the start of the line.
+      // If the disk is full, part of the line may have been written.
       ftruncateSync(file, size);
       throw error;
     } finally {

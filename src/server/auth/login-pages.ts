@@ -49,9 +49,9 @@ export const LOGIN_FILES: ReadonlyMap<string, { type: string; body: string }> = 
   ["/login.css", { type: "text/css; charset=utf-8", body: STYLE }],
 ]);
 
-const ASK_FOR_LINK = `<p>For a new link, in the folder of Verbatim:</p>
+const ASK_FOR_LINK = `<p>To get a new link, run this in the folder of Verbatim:</p>
 <p><code>npm start -- --link</code></p>
-<p>It opens once, in one browser, which is then remembered.</p>`;
+<p>The link works once. The browser that opens it stays signed in.</p>`;
 
 /**
  * `link`: no cookie; `used`: a launch link that was used or has expired; `password`: asks for it; `enter`: continues to `next`, a
@@ -66,7 +66,7 @@ export function loginPage(
   switch (kind) {
     case "link":
       return page(
-        `<h1>This browser is not let in yet</h1>
+        `<h1>This browser is not signed in</h1>
 <p>Verbatim shows what agents did on this machine, so it opens only from the link that it printed when it started.</p>
 ${ASK_FOR_LINK}`,
         head,

@@ -20,7 +20,7 @@ export const agentFolders = (): AgentFolders => ({
   claude_code: folderOf(claudeCode, ".claude"),
   codex: folderOf(codex, ".codex"),
   hooked: {
-    // The source's folder is the one that contains it.
+    // The folder of this source is the parent of `.gemini`.
     "gemini-cli": join(folderOf(geminiCli, "."), ".gemini"),
     "qwen-code": folderOf(qwenCode, ".qwen"),
     "copilot-cli": folderOf(copilotCli, ".copilot"),

@@ -27,7 +27,7 @@ const ADDRESS = {
   host: {
     type: "string",
     value: "ADDRESS",
-    help: "Address to listen on. Default 127.0.0.1. Others than loopback need --password-file and --origin.",
+    help: "Address to listen on. Default 127.0.0.1. Addresses other than loopback need --password-file and --origin.",
   },
   "password-file": {
     type: "string",
@@ -303,7 +303,7 @@ export function helpText(): string {
     "to the agents' own folders.";
   const variables = [...new Set(formats.flatMap(({ root }) => root?.variable ?? []))].sort();
   const environment =
-    `Environment: ${variables.join(", ")} name the agents' folders where they are not in ` +
+    `Environment: ${variables.join(", ")} name the agents' folders if they are not in ` +
     "the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers, agents and rules are " +
     "configured in config.json in the data directory.";
   return `${[

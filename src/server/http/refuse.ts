@@ -23,7 +23,7 @@ export const noOutput = (context: Context) =>
     context,
     404,
     "no_output",
-    "The file with the complete output is not in the session's folder, or no longer there.",
+    "The file with the complete output is not in the session's folder, or no longer exists.",
   );
 
 /** The reply to an unknown part. */

@@ -85,7 +85,7 @@ async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise
   while (found?.is_missing) {
     const missing = found.index;
     transcript = await loadParts(open, missing, missing + 1);
-    // A reader that resumes may return a part less (see `loadPieces`).
+    // A reader that resumes may return one part fewer (see `loadPieces`).
     const isLoaded = transcript.parts.at(missing) !== undefined;
     found = findError(transcript, isLoaded ? missing : missing + by, by);
   }

@@ -233,7 +233,7 @@ async function read(
 function rowsOf(reading: Reading) {
   return [...reading.builders.values()].map(({ id, summary, open_calls }) => ({
     id,
-    // The fold's internal state is stored under a symbol, which is not transferred.
+    // The fold's internal state is stored under a symbol, which is not transferred between threads.
     summary,
     open_calls,
   }));

@@ -117,8 +117,8 @@ export function createReading(options: ReadingOptions): Reading {
   /** Whether records are added to the rows. Once true, it stays true. */
   let counting = window === undefined;
   /**
-   * Summaries of the records before `count_from`. A stored row does not say which record it counted last and which steps are
-   * open.
+   * Summaries of the records before `count_from`. A stored row does not contain the last record that it counted, nor which steps
+   * are open.
    */
   const before = new Map<SessionBuilder, SessionSummary>();
   let knows_step = false;

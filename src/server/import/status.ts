@@ -79,7 +79,7 @@ export function createStatus(options: StatusOptions): Status {
     const { status, end_inferred, only_notes, ends_in_error } = state.summary;
     const has_end =
       (status !== "running" && end_inferred !== true) || only_notes === true || ends_in_error === true;
-    // A deleted file does not tell more about the end than the file did.
+    // That the file was deleted says nothing more about the end.
     if (state.entry.gone)
       return { rule: has_end || isAnswered(state) || status === "completed" ? "gone" : "silence" };
     if (has_end) return { rule: "record" };

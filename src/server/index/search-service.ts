@@ -68,7 +68,7 @@ export function createSearch(options: {
     ];
   }
 
-  /** A note of a session that is no longer listed is omitted, because there is nothing to open. */
+  /** Notes of sessions that are no longer listed are omitted, because there is nothing to open. */
   function noted({ note, snippet }: NoteHit): SearchAllReply["hits"] {
     const row = sessions.get(note.session_id);
     if (!row) return [];

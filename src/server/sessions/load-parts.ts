@@ -60,7 +60,7 @@ export async function* loadPieces(
     const transcript = await loadParts(open, from, wanted);
     let to = from;
     while (to < wanted && transcript.parts.at(to) !== undefined) to += 1;
-    // A reader that resumes may return a part less, if a record refers to one far above it (decision 30).
+    // A reader that resumes may return one part fewer, if a record refers to one far before it (decision 30).
     if (to === from) to += 1;
     yield { transcript, from, to };
     from = to;

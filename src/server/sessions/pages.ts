@@ -72,8 +72,9 @@ export function sessionPage(session: SessionSummary, transcript: Transcript): Se
 }
 
 /**
- * A page as JSON, in pieces. The page of a huge session has 15 MB of turns: a string of all of them, or of one column, takes memory
- * that is only freed much later. All but the turns, which the page has copies of, is serialized before the first piece is requested.
+ * A page as JSON, in pieces. The page of a huge session has 15 MB of turns: a string of all of them, or of one column, takes
+ * memory that is only freed much later. Everything but the turns, of which the page has copies, is serialized before the first
+ * piece is requested.
  */
 export function pageJson({ turns, ...page }: SessionPage): Iterable<string> {
   return turnsJson(`${JSON.stringify(page).slice(0, -1)},"turns":{`, turns);

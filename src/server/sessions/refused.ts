@@ -15,7 +15,7 @@ export class Refused extends Error {
   }
 }
 
-/** The client closed the connection before the end of its body, so nobody receives this reply. */
+/** The client closed the connection before the end of its body, so this reply is never received. */
 export const CUT_OFF = new Refused(400, "cut_off", "The body was cut off.");
 
 /** The error reply of a refused request. `more`: fields added to the error object. */

@@ -4,7 +4,7 @@ import { createContext, Script } from "node:vm";
 export class DeadlineExceeded extends Error {
   constructor(milliseconds: number) {
     super(`It took longer than ${milliseconds} ms.`);
-    this.name = "TookTooLong";
+    this.name = "DeadlineExceeded";
   }
 }
 
@@ -12,8 +12,8 @@ const context = createContext({ work() {} });
 const CALL = new Script("work()");
 
 /**
- * Runs synchronous work with a time limit, because a regular expression may never end. Throws `TookTooLong`. Costs about 0.1 ms
- * per call. Not for nested calls.
+ * Runs synchronous work with a time limit, because a regular expression may never end. Throws `DeadlineExceeded`. Costs about 0.1
+ * ms per call. Not for nested calls.
  */
 export function withinTime<Value>(milliseconds: number, work: () => Value): Value {
   let done: { value: Value } | undefined;
@@ -31,6 +31,6 @@ export function withinTime<Value>(milliseconds: number, work: () => Value): Valu
       error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
     throw isTimeout ? new DeadlineExceeded(milliseconds) : error;
   }
-  if (done === undefined) throw new Error("The work has not run.");
+  if (done === undefined) throw new Error("The work did not run.");
   return done.value;
 }

@@ -6,7 +6,7 @@ import { type HookedAgent, hookAttachment } from "../hook-attachment.ts";
 const TIMEOUT_S = 3_600;
 const DISPLAY_TIMEOUT_S = 10;
 
-/** Claude Code: its bodies name their event, and open sessions load hooks within seconds. */
+/** Claude Code: the bodies of its hooks name the event, and open sessions load new hooks within seconds. */
 const claudeCode: HookedAgent = {
   agent: "claude-code",
   name: "Claude Code",

@@ -10,7 +10,7 @@ export interface Calls {
   ask(method: string, params: JsonObject): Promise<JsonObject | undefined>;
   /** Calls a method. Throws an error with the server's message. */
   callOrThrow(method: string, params: JsonObject): Promise<JsonObject>;
-  /** Takes the reply to a call. */
+  /** Passes a reply to the call that waits for it. */
   readReply(message: JsonObject): void;
   /** Ends all calls, because the server ended. */
   end(): void;

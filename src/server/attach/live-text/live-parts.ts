@@ -27,7 +27,7 @@ export interface LiveParts {
   report(event: LiveEvent): void;
   /** A part of the transcript that is new or has changed. */
   record(part: TranscriptPart): void;
-  /** The transcript got the end of a turn, or the start of the next one. `at`: the record's time; 0: unknown. */
+  /** Called when the transcript contains the end of a turn or the start of the next one. `at`: the record's time; 0: unknown. */
   recordEnd(at: number): void;
   /** Drops parts that the agent will not record. */
   sweep(now: number): void;

@@ -34,7 +34,7 @@ export interface Tail {
 
 /** The segments of huge files, from the part index. */
 export interface SegmentList {
-  /** The segments in order; the first one begins at byte 0. Only that one: the file is not indexed yet. */
+  /** The segments in order; the first one begins at byte 0. If it is the only one, the file is not indexed yet. */
   of(entry: SessionFile): Promise<readonly Segment[]>;
   /** The reader's state at or before the start of a segment. */
   checkpointOf(entry: SessionFile, segment: Segment): Promise<Checkpoint | undefined>;

@@ -7,7 +7,7 @@ import { isCompressed } from "../../files/follow.ts";
  * opened, the others when their parts are requested.
  */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
-/** Their size in versions that showed each of them as a session with an id of its own. */
+/** Size of segments in versions that showed each segment as a session with its own id. */
 const FORMER_SEGMENT_BYTES = 8 * 1024 * 1024;
 /** The end of an indexed file that is kept in memory begins at the last segment that has at least this many bytes after its start. */
 export const MIN_TAIL_BYTES = 512 * 1024;
@@ -32,7 +32,7 @@ export function isSegmentId(id: string, session_id: string, size: number): boole
   return false;
 }
 
-/** Whether a line begins at this byte. It does not if the content is not the one that the byte was found in. */
+/** Whether a line begins at this byte. If not, the content was replaced after the byte was determined. */
 export async function isLineStart(read: ReadBytes, byte: number): Promise<boolean> {
   return byte === 0 || (await read(byte - 1, 1))[0] === NEWLINE;
 }

@@ -114,7 +114,7 @@ export function createCommitQueue(opened: OpenedHistory, { retry = RETRY_MS } = 
     const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
     write_error = {
       level: "error",
-      text: `Sessions cannot be written to disk: ${cause.message}. They wait, and nothing is shown before it is stored.`,
+      text: `Sessions cannot be written to disk: ${cause.message}. They pause, and new output is only shown once it is stored.`,
       remedy: remedyOf(cause),
     };
   }
