@@ -239,8 +239,8 @@ async function middleOf(button: Locator): Promise<[number, number]> {
 }
 
 /**
- * Clicks a place on screen in the first frame in which an Allow button is there. In the page, because a click from here can arrive
- * so late on a busy machine that it counts as meant.
+ * Clicks a place on screen in the first frame that shows an Allow button. Runs in the page, because on a busy machine a click from
+ * here can arrive so late that it counts as intended.
  */
 async function clickAsAllowAppears(page: Page, at: [number, number]): Promise<void> {
   await page.waitForFunction(

@@ -17,7 +17,7 @@ import {
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const PASSWORD = "correct horse battery";
-/** A part of a session that this daemon does not have, which a signed-in browser is told. */
+/** A part of a session that this daemon does not have; a signed-in browser shows that it is missing. */
 const PATH = "/session/00000000-0000-4000-8000-000000000000#part-1";
 
 let home: Home;

@@ -49,7 +49,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-it("a past session is found and opened by keyboard, and goes on with the next prompt", async () => {
+it("a past session is found and opened by keyboard, and continues with the next prompt", async () => {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });
   const { page, complaints } = await enter(context, daemon);
   await page.getByRole("link", { name: "New session" }).waitFor();

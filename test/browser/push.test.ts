@@ -84,7 +84,7 @@ it("sends a message to a subscribed browser when a session finishes, until switc
     .poll(() => page.evaluate(async () => (await navigator.serviceWorker.ready).active?.scriptURL))
     .toBe(`${daemon.origin}/push-worker.js`);
   const last = JSON.parse(session.lines.at(-1) ?? "{}");
-  // A new turn: an end of the same turn is no news.
+  // A new turn, because a second end of the same turn sends nothing.
   const prompt_id = "eeeeeeee-0000-4000-8000-000000000001";
   const now = { ...last, timestamp: new Date().toISOString() };
   const prompt = { ...now, uuid: prompt_id, type: "user", message: { role: "user", content: "Go on" } };

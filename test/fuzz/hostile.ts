@@ -38,7 +38,7 @@ export const hostileTargets: TargetList = (watch) =>
         const place = known[at % Math.max(1, known.length)];
         if (place !== undefined) lines = withHostile(lines, place.index, place.path, payload.value);
       }
-      // Without its header, a log is no log.
+      // A log without its header is not a log.
       const header = isLog ? lines.slice(0, 1) : [];
       const applied = isLog ? damage.filter(({ kind }) => ON_DISK.has(kind)) : damage;
       const rest = encode(damaged(lines.slice(header.length), applied));

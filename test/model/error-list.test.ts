@@ -22,7 +22,7 @@ function errorsIn(content: string) {
   return errors.map(({ index: _index, part_id: _part_id, at: _at, ...error }) => error);
 }
 
-it("tells failed calls from commands that ended with an exit code", () => {
+it("distinguishes failed calls from commands that ended with an exit code", () => {
   const file = new ClaudeSessionFile(SESSION, Date.UTC(2026, 10, 20, 9));
   file.prompt("Build it");
   file.call("Bash", { command: "make" }, "Exit code 2\nmake: *** No rule to make target. Stop: error", {

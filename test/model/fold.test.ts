@@ -74,7 +74,7 @@ describe("a repeated frame", () => {
     expect(revisedAt(...turn.slice(0, -1), { type: "end" }, revision)).toEqual([[type, at]]);
   });
 
-  it("is no revision if nothing changes, or if it is the first value", () => {
+  it("is not a revision if nothing changes, or if it is the first value", () => {
     const same = [close(1, { text: "I delete." }), close(2, { signature: "proof" }), shell];
     expect(revisedAt(...turn, ...same, result("c", { output_text: "gone" }))).toEqual([]);
     const extra = { type: "shell", command: "rm" } as const;
@@ -99,7 +99,7 @@ describe("a repeated frame", () => {
     );
   });
 
-  it("is no revision in a turn whose end was inferred", () => {
+  it("is not a revision in a turn whose end was inferred", () => {
     const settled = finalizeTranscript(fold(...turn.slice(0, -1)), 9_000);
     const revision = accumulate(settled, {
       ...close(1, { text: "I look." }),
@@ -713,7 +713,7 @@ describe("a message", () => {
     expect(used.turns.at(0)?.usage).toEqual(usage);
   });
 
-  it("that was created for a stream without messages is no step, and ends with any end", () => {
+  it("that was created for a stream without messages is not a step, and ends with any end", () => {
     const transcript = fold(say("a"));
     expect(transcript.open).toMatchObject({ implicit: true, step: 0, bare_part: 0 });
     expect(transcript.turns.at(0)?.steps).toBe(0);

@@ -263,7 +263,7 @@ describe("a history returns", () => {
     expect(framesOf(historyOf(silent), SESSION)).toStrictEqual(silent.slice(0, 2));
   });
 
-  it("nothing that is only shown live, and nothing of another session", () => {
+  it("neither what is only shown live, nor anything of another session", () => {
     const frames = session([{ type: "task.finish" }, { type: "task.start" }, { type: "end" }]);
     expect(historyOf(frames)).toEqual([]);
     expect(historyOf(session([prompt()], id(1, 2)))).toEqual([]);

@@ -487,7 +487,7 @@ describe("a session's row, frame by frame", () => {
     }
   });
 
-  it("tells that the last turn has only notes exactly if the transcript then completes it", () => {
+  it("says that the last turn has only notes exactly if the transcript then completes it", () => {
     let found = 0;
     fc.assert(
       fc.property(anyFrames(), (frames) => {

@@ -24,7 +24,7 @@ it("two readings of the same frames are equal", () => {
   });
 });
 
-it("names the first part that says something else", () => {
+it("names the first part with different content", () => {
   const difference = { index: 1, part_id: uuidOf("part b") };
   expect(verify(fold(prompt("a"), prompt("b")), fold(prompt("a"), prompt("B", "b")))).toMatchObject({
     difference,

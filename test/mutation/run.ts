@@ -118,7 +118,7 @@ function mutate(file: string, tests: readonly string[]): Score {
   const isPlain = testFiles.every((path) => PLAIN.test(path));
   const config = {
     ...(isPlain
-      ? // What is loaded anew for every mutant is never given back to the process.
+      ? // Modules that are loaded again for every mutant are never freed.
         { testRunner: "in-process", plugins: [inProcess], maxTestRunnerReuse: 150 }
       : { testRunner: "vitest", plugins: ["@stryker-mutator/vitest-runner"] }),
     mutate: [file],

@@ -280,7 +280,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
     await transcript().getByText('{"colour":"b","name":"Ada"}').first().waitFor();
   });
 
-  it("a form of an MCP server that nobody answers in the page opens in the terminal of Claude Code", async () => {
+  it("a form of an MCP server that is not answered in the page opens in the terminal of Claude Code", async () => {
     await begin(CLAUDE, "[[scenario:greeting]] Hello");
     await transcript().getByText("Hello.", { exact: true }).first().waitFor();
     await terminal.submit("[[scenario:order]] Order it");

@@ -5,7 +5,7 @@ import { createKnownSessions } from "../../src/server/cli/known-sessions.ts";
 import { openCodeSessionId } from "../../src/sources/opencode/ids.ts";
 import { uuidOf } from "../uuid-of.ts";
 
-it("tells by the agents' ids which sessions are read, and which are open elsewhere", async () => {
+it("finds by the agents' ids which sessions are read, and which are open elsewhere", async () => {
   const [quiet, working, asking, listed] = ["quiet", "working", "asking", "listed"].map(uuidOf);
   const named = openCodeSessionId("ses_1");
   const row = (id: string, more: Partial<SessionSummary> = {}): [string, SessionSummary] => [

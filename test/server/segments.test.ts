@@ -196,7 +196,7 @@ describe("answers requests like a session that is in memory", () => {
   });
 });
 
-it("says that its beginning is not there while the part index is built again", async () => {
+it("reports that its beginning is unavailable while the part index is rebuilt", async () => {
   const open = await opened(indexed.sessions, THREAD);
   indexed.state.rebuild(indexed.state.generation);
   await expect(wholeSession(open)).rejects.toMatchObject({ status: 503, code: "not_indexed" });

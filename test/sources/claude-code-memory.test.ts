@@ -33,7 +33,7 @@ const NEAR_ROUNDS = 15;
 
 /**
  * A session in which everything that a reader remembers grows, and whose lines refer to earlier ones: they repeat, answer and
- * withdraw them, and rewind to them.
+ * retract them, and rewind to them.
  */
 function busySession(rounds: number): string {
   const { line, user, assistant, queue } = writer();

@@ -2014,7 +2014,7 @@ describe("the format", () => {
     [{ type: "system", subtype: "other", session_id: "x" }, false],
     [{ type: "user", subtype: "init", session_id: "x" }, false],
     [{}, false],
-  ])("knows a line as its own or not: %j", (value, isOwn) => {
+  ])("recognizes whether a line is its own: %j", (value, isOwn) => {
     const head = (text: string) => claudeCode.detect(new TextEncoder().encode(text));
     expect(head(`${JSON.stringify(value)}\n`)).toBe(isOwn);
     // One line without its newline, and one after another agent's line.

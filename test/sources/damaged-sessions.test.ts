@@ -86,7 +86,7 @@ describe.each(files)("$name", ({ name, format, lines }) => {
 
   it("returns valid frames if any line is cut, also when reading stops and resumes there", () => {
     const stride = Math.ceil(lines.length / MOST_CUTS);
-    // Without its header, a log is no log.
+    // A log without its header is not a log.
     for (let at = isLog ? 1 : 0; at < lines.length; at += stride) {
       const bytes = lines.map((line, index) =>
         new TextEncoder().encode(`${index === at ? line.slice(0, line.length >> 1) : line}\n`),

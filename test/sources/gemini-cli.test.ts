@@ -25,7 +25,7 @@ const read = (...lines: object[]): Account => accountOf(geminiCli, `${CHATS}/ses
 const turnsOf = ({ transcript }: Account) => transcript.turns.slice().filter((turn) => turn !== undefined);
 
 describe("a file of Gemini CLI without a message of the conversation", () => {
-  it("is no session", () => {
+  it("is not a session", () => {
     const reader = geminiCli.createReader({ path: `${CHATS}/session-1.jsonl` });
     const lines = [header, given(context), message("n", "info", "08:00:01", "An update is available.")];
     const records = reader.push(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));

@@ -22,7 +22,7 @@ test("a time in the list: an age today, the minute this year, the day before", (
   expect(times(new Date(2026, 8, 15, 23, 59, 59).getTime())).toBe("09-15 23:59");
   expect(times(new Date(2026, 0, 1).getTime())).toBe("01-01 00:00");
   expect(times(new Date(2025, 11, 31, 23, 59).getTime())).toBe("2025-12-31");
-  // What works on over midnight is not of yesterday.
+  // A session that works past midnight is not from yesterday.
   const midnight = new Date(2026, 0, 1).getTime();
   expect(times(midnight - 30_000, midnight + 30_000)).toBe("1 min ago");
   expect(times(midnight - HOUR, midnight + 30_000)).toBe("2025-12-31");

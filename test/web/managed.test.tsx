@@ -966,7 +966,7 @@ describe("a screen reader", () => {
   };
   const region = () => screen.findAllByRole("status").then(([first]) => first as HTMLElement);
 
-  test("hears changes of the session on screen, but not how it had ended before", async () => {
+  test("announces changes of the session on screen, but not how it had ended before", async () => {
     sessions.add(RUN, [prompt(RUN, "Another.", 200)]);
     sessions.say(RUN, { title: "Sort the tests", status: "running", control: control({ state: "working" }) });
     show(SESSION);
@@ -999,7 +999,7 @@ describe("a screen reader", () => {
     await waitFor(() => expect(announced.at(-1)).toBe("Done"));
   });
 
-  test("hears that an opened session or a run below it waits", async () => {
+  test("announces that an opened session or a run below it waits", async () => {
     sessions.say(SESSION, { status: "running", requests: [openRequest(request)] });
     show(SESSION);
     const announced = said(await region());

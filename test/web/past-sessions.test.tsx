@@ -33,7 +33,7 @@ const pageOf = (sessions: PastSessionsReply["sessions"], more: object = {}): Pas
 let sessions: ManagedTestSessions;
 let daemon: TestDaemon;
 let client: Client;
-/** What the list is answered with, by the query of the request. */
+/** The replies to requests for the list, by their query. */
 let listed: (query: URLSearchParams) => PastSessionsReply | string | Promise<PastSessionsReply>;
 let code: string;
 let opened: (body: OpenPastBody) => [number, unknown];
@@ -149,7 +149,7 @@ test("is used by keyboard: one key opens it, arrows move, Enter opens a session,
   await waitFor(() => expect(document.activeElement).toBe(button("One")));
   await userEvent.keyboard("{ArrowUp}{ArrowDown}");
   expect(document.activeElement).toBe(button("Two"));
-  // What is open elsewhere can be reached, to hear why, and does nothing.
+  // A session that is open elsewhere can take focus, so its reason is announced, but does nothing.
   await userEvent.keyboard("{Enter}");
   expect(button("Two").getAttribute("aria-disabled")).toBe("true");
   await userEvent.keyboard("{ArrowDown}{Enter}");
@@ -216,7 +216,7 @@ test("loads more on request", async () => {
 test.each([
   ["without_history", "Elsewhere continues past sessions, but does not send their history.", 1],
   ["no", "Elsewhere lists its sessions, but cannot open them.", 0],
-] as const)("says what the agent cannot do where it opens them %s", async (how, text, buttons) => {
+] as const)("says what the agent cannot do (opens: %s)", async (how, text, buttons) => {
   listed = () => pageOf([{ id: "a", cwd: "/srv", title: "Tides" }], { opens: how });
   const list = within(await openList());
   expect(await list.findByText(text)).toBeTruthy();

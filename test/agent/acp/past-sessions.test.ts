@@ -64,7 +64,7 @@ describe("listing an agent's past sessions", () => {
   const many = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ sessionId: `s${from + index}`, cwd: "/srv" }));
 
-  it("reads titles, folders and times, and leaves out what is no session", async () => {
+  it("reads titles, folders and times, and leaves out entries that are not sessions", async () => {
     const sessions = [
       { sessionId: "a", cwd: "/srv/a", title: "One\nline", updatedAt: "2026-11-25T22:44:45.563Z" },
       { sessionId: "b", cwd: "/srv/b", title: null, updatedAt: "soon" },
@@ -80,7 +80,7 @@ describe("listing an agent's past sessions", () => {
     });
   });
 
-  it("gathers short pages, hands out the cursor of the next one, and passes the folder on", async () => {
+  it("collects short pages, returns the cursor of the next one, and passes the folder on", async () => {
     const pages: Route[] = [
       {
         method: "session/list",
@@ -106,7 +106,7 @@ describe("listing an agent's past sessions", () => {
     expect(second).not.toHaveProperty("next");
   });
 
-  it("stops where an agent repeats its cursor", async () => {
+  it("stops if an agent repeats its cursor", async () => {
     const same = page(many(0, 2), { nextCursor: "again" });
     const found = await list([hello(lists), { method: "session/list", says: [same] }]);
     expect(found.sessions).toHaveLength(4);
@@ -131,7 +131,7 @@ describe("listing an agent's past sessions", () => {
     });
   });
 
-  it("names the remedy where the program is missing, ends, wants a login, or does not answer", async () => {
+  it("names the remedy if the program is missing, exits, requires a login, or does not answer", async () => {
     const failure = (text: RegExp) => ({ code: "agent_failed", message: expect.stringMatching(text) });
     const missing = { ...program([]), command: join(folder, "nothing") };
     await expect(listPastSessions(missing, { folder }, never)).rejects.toMatchObject(
@@ -182,7 +182,7 @@ describe("reading a past session", () => {
     says.update("available_commands_update", { availableCommands: [{ name: "x" }] }),
   ];
 
-  it("makes turns of the updates, which begin with a user's message", async () => {
+  it("groups the updates into turns, which begin with a user's message", async () => {
     const load: Route = {
       method: "session/load",
       params: { sessionId: OWN },
@@ -225,7 +225,7 @@ describe("reading a past session", () => {
     expect(await starts(false)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("opens a session without a history where the agent only resumes it, and says so", async () => {
+  it("opens a session without a history if the agent only resumes it, and says so", async () => {
     const resume: Route = { method: "session/resume", params: { sessionId: OWN }, says: [says.loaded] };
     const only = { sessionCapabilities: { list: {}, resume: {} } };
     const opened = [
@@ -239,7 +239,7 @@ describe("reading a past session", () => {
     expect(turnsOf(await read([hello({ ...only, loadSession: true }), resume]))).toEqual(opened);
   });
 
-  it("says what the agent answers, or that it can open none", async () => {
+  it("reports the agent's answer, or that it cannot open sessions", async () => {
     const refusal = says.error(1, { code: -32_603, message: "active writer" });
     await expect(read([hello(lists), { method: "session/load", says: [refusal] }])).rejects.toMatchObject({
       code: "agent_failed",

@@ -2,13 +2,16 @@
 //
 //   node player.mjs RECORDING.jsonl [ADDRESS]
 //
-// A recording has one JSON object per line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} for other actions:
-// {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists,
-// {"do": "echo"}: the next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was
-// opened with; {"do": "capabilities"}: with what the client announced; {"do": "serve", "routes": [{"method", "params"?, "says": [JSON-RPC]}]}:
-// from here on, each request is answered by the first route with its method and params, whose results and errors get the id of the
-// request; {"do": "reply", "id", "sessionId"}: the client's reply to that request is printed, as JSON. Messages of the client are awaited (in any order), messages of the agent are sent. When the
-// player waits for a cancel, it notifies ADDRESS.
+// Each line of a recording is a JSON object. {"from": "agent", "message": JSON-RPC} is sent; {"from": "client", …} is awaited, in
+// any order; when the player waits for a cancel, it notifies ADDRESS. {"do": …} is another action:
+//   {"do": "stderr", "text"}, {"do": "print", "text"}, {"do": "exit", "code"}
+//   {"do": "await", "path"}: waits until that file exists
+//   {"do": "echo"}: answers the next prompt with itself, as JSON
+//   {"do": "servers"}: with the MCP servers that the session was opened with
+//   {"do": "capabilities"}: with what the client announced
+//   {"do": "serve", "routes": [{"method", "params"?, "says": [JSON-RPC]}]}: from here on, the first route with its method and params
+//     answers each request; its results and errors get the id of the request
+//   {"do": "reply", "id", "sessionId"}: prints the client's reply to that request, as JSON
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
 const [recording = "", address] = process.argv.slice(2);

@@ -176,7 +176,7 @@ it("keeps keys and subscriptions over a restart, readable only by the owner", ()
   expect(openPushSubscriptions(folder).all).toEqual([]);
 });
 
-it("keeps a damaged file aside and says so", () => {
+it("quarantines a damaged file and says so", () => {
   writeFileSync(join(folder, "push.json"), "{");
   const opened = openPushSubscriptions(folder);
   expect(opened.notices[0]?.text).toContain("push.json was damaged");

@@ -79,7 +79,7 @@ test("of several repositories of a folder, the latest is that of its other sessi
   ).toEqual(["0 op/old", "1 op/new", "1 op/new"]);
 });
 
-test("without a recorded repository, the path tells it", () => {
+test("without a recorded repository, the path determines it", () => {
   expect(
     placesOf(
       { cwd: "/home/op/boat" },
@@ -109,7 +109,7 @@ test("without a recorded repository, the path tells it", () => {
   ]);
 });
 
-test("a folder beside the main one is named by what tells it from that", () => {
+test("a folder beside the main one is named by what distinguishes it from that one", () => {
   expect(
     placesOf(
       { cwd: "/home/op/src/mise", repository },
