@@ -87,7 +87,7 @@ export interface Agent {
    * other calls are still open. Absent: not supported.
    */
   resume?(signal: AbortSignal): Promise<TurnOutcome>;
-  /** Summarises the context in a turn of its own. Absent: not supported. */
+  /** Summarizes the context in a turn of its own. Absent: not supported. */
   compact?(signal: AbortSignal): Promise<TurnOutcome>;
   /** Sets the model for the following calls. Absent: not supported. */
   setModel?(model: string): void;

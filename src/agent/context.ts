@@ -26,14 +26,14 @@ interface Block {
 }
 
 const SUMMARY_HEADING =
-  "The conversation so far was summarised to make room. This is the summary; the messages after it are the conversation since.";
+  "The conversation so far was summarized to make room. This is the summary; the messages after it are the conversation since.";
 
 const REFUSED: Failure["class"] = "content_blocked";
 
 /**
  * Builds the messages for a provider from a session's history: the system prompt, then each model message, directly followed by
  * the results of its calls and then by the user's messages. Excluded are: retracted content; what a `rewind` marker removed (from
- * the message in its `data.message_id` on); what a `compaction` marker summarised (everything, or up to the message in its
+ * the message in its `data.message_id` on); what a `compaction` marker summarized (everything, or up to the message in its
  * `data.last_message_id`), which is replaced by the marker's text; and a turn that the provider refused, once another turn or
  * compaction follows, because models keep refusing the same content. Apart from these events, and as long as no call is open,
  * appending to the history only appends to the messages.

@@ -8,7 +8,7 @@ import { retryMarker } from "./loop-ends.ts";
 import type { Loop } from "./loop-state.ts";
 import { readInstructions, systemPrompt } from "./system-prompt.ts";
 
-/** Share of the model's context above which the conversation is summarised before the next call. */
+/** Share of the model's context above which the conversation is summarized before the next call. */
 const FULL = 0.85;
 
 /** The messages of the next model call. The cache is valid as long as the length of the append-only history does not change. */
@@ -66,7 +66,7 @@ function emitContext(loop: Loop, tokens: number): void {
   loop.emitter.say({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
 }
 
-/** Whether the context has to be summarised before the next call. */
+/** Whether the context has to be summarized before the next call. */
 export function isNearlyFull(loop: Loop): boolean {
   const limit = loop.contextLimit?.(loop.model);
   if (limit === undefined) return false;
@@ -84,12 +84,12 @@ export async function compactContext(
   const last = messages.at(-1);
   const limit = loop.contextLimit?.(loop.model);
   if (!isWorthSummarising(messages) || last === undefined)
-    return { message: "There is nothing to summarise" };
+    return { message: "There is nothing to summarize" };
   const tokens_before = contextTokens(messages);
   const part_id = randomUUID();
   const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
     loop.emitter.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
-  mark("Summarising the conversation to free context space");
+  mark("Summarizing the conversation to free context space");
   const summary = await summarise({
     provider: loop.provider,
     model: loop.model,
@@ -104,7 +104,7 @@ export async function compactContext(
     return { message: "Stopped" };
   }
   if ("failure" in summary) {
-    mark("The conversation could not be summarised", { data: { message: summary.failure.message } });
+    mark("The conversation could not be summarized", { data: { message: summary.failure.message } });
     return summary.failure;
   }
   const asked = words === "" ? "" : `\n\nThe user's last prompt, word for word:\n\n${words}`;
@@ -116,7 +116,7 @@ export async function compactContext(
     model: loop.model,
     ...(usage === undefined ? {} : { usage }),
   };
-  mark("Conversation summarised to free context space", { text, data });
+  mark("Conversation summarized to free context space", { text, data });
   emitContext(loop, contextTokens(context(loop)));
   return undefined;
 }

@@ -24,7 +24,7 @@ export interface ModelCall {
   message_id: string;
   /** The requested model id. */
   model: string;
-  /** The messages as stored, which the encoder normalises for its model. The first message is the system prompt. */
+  /** The messages as stored, which the encoder normalizes for its model. The first message is the system prompt. */
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
   /** Ids of all calls of the session, including those that are no longer sent. New calls get other ids. */

@@ -431,7 +431,7 @@ describe("context space", () => {
       'call c1 echo {"say":"long"} completed',
       "step tool_use",
       "result c1 success long",
-      "compaction: Conversation summarised to free context space",
+      "compaction: Conversation summarized to free context space",
       "context: AGENTS.md",
       "text Done",
       "step stop",
@@ -485,7 +485,7 @@ describe("context space", () => {
     // The request for the summary was too long at first, so less of the history was sent.
     expect(sent(provider, 4)[1]).toContain("Short.");
     expect(story(host.parts).slice(-3)).toEqual([
-      "compaction: Conversation summarised to free context space",
+      "compaction: Conversation summarized to free context space",
       "text Done",
       "step stop",
     ]);
@@ -496,7 +496,7 @@ describe("context space", () => {
     const { host, agent } = setUp((_, index) => (index === 0 ? full : { failure: long }));
     expect(await host.turn(agent, "Go")).toBe("failed");
     expect(story(host.parts).slice(-2)).toEqual([
-      "compaction: The conversation could not be summarised",
+      "compaction: The conversation could not be summarized",
       "error: It is context_overflow",
     ]);
   });
@@ -515,10 +515,10 @@ describe("context space", () => {
     ]);
   });
 
-  it("is not freed if there is nothing to summarise, with a note", async () => {
+  it("is not freed if there is nothing to summarize, with a note", async () => {
     const { host, agent } = setUp([]);
     expect(await agent.compact?.(new AbortController().signal)).toBe("failed");
-    expect(story(host.parts)).toEqual(["error: There is nothing to summarise"]);
+    expect(story(host.parts)).toEqual(["error: There is nothing to summarize"]);
   });
 
   it("is not freed if it is stopped: the context is unchanged", async () => {

@@ -261,7 +261,7 @@ it.each(targets)(
   },
 );
 
-it("no message of a normalised history is empty", () => {
+it("no message of a normalized history is empty", () => {
   fc.assert(
     fc.property(histories, (messages) => {
       const target = { provider: "openai", api: "openai-responses", model: "gpt-5.4" } as const;

@@ -641,7 +641,7 @@ describe("a line with the user role", () => {
       ),
     ).toEqual([
       'shown · [compaction] Conversation compacted "sum"',
-      "folded into the compaction that it summarises",
+      "folded into the compaction that it summarizes",
       'shown · [compaction] Summary of the conversation so far "other\\nsum"',
     ]);
   });

@@ -344,5 +344,5 @@ it("is recognized by file names and content, unlike any other document", () => {
   expect(detected([say(0, "text", "a")])).toBe("roo-code");
   expect(detected([{ role: "user", content: "a" }])).toBe("chat-messages");
   const damaged = task("damaged", { ui_messages: { not: "a list" } });
-  expect(() => rooCode.snapshots?.recognizes(openStore(damaged))).toThrow("holds JSON, but no list");
+  expect(() => rooCode.snapshots?.recognizes(openStore(damaged))).toThrow("contains JSON, but not a list");
 });

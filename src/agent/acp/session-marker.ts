@@ -6,7 +6,8 @@ export interface AcpSession {
   /** The agent's own id of the session. */
   readonly id: string;
   /**
-   * The id of Verbatim's session. It tells a fork, whose history contains its parent's marker, that the session is not its own.
+   * The id of Verbatim's session. A fork's history contains its parent's marker; this id shows that the agent's session is not
+   * the fork's own.
    */
   readonly session_id: string;
   /** Name and version of the agent, as it announced them. */

@@ -118,12 +118,12 @@ function readCompaction(state: UpdateState, update: JsonObject): void {
   const text = whole.length > 0 ? whole.join("") : state.compactions.get(id);
   state.compactions.delete(id);
   if (update.status === "completed")
-    note(state, "compaction", "The agent summarised the conversation so far", update, text);
+    note(state, "compaction", "The agent summarized the conversation so far", update, text);
   else
     note(
       state,
       "notification",
-      "The agent could not summarise the conversation",
+      "The agent could not summarize the conversation",
       update,
       asString(update.error),
     );

@@ -97,7 +97,7 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
   const code = /^(?:Error: )?Exit code (-?\d+)/.exec(call.output_text)?.[1];
   const background = asString(result?.backgroundTaskId);
   const interrupted = result?.interrupted === true;
-  // For some commands a non-zero exit code is no failure, such as `grep` without matches.
+  // For some commands a non-zero exit code is not a failure, such as `grep` without matches.
   const isInterpreted = asText(result?.returnCodeInterpretation) !== undefined;
   return {
     type: "shell",

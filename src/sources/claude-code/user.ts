@@ -157,7 +157,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
     // `readBoundary` wrote it.
     const frame = JSON.parse(boundary.frame) as FrameBodyOf<"marker">;
     session.push(line, { ...frame, text }, boundary.place);
-    return { kind: "folded", into: "the compaction that it summarises" };
+    return { kind: "folded", into: "the compaction that it summarizes" };
   }
   session.compact(line);
   session.marker(line, "compaction", "Summary of the conversation so far", text);

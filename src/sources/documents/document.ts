@@ -26,7 +26,7 @@ export function readList(store: OpenStore, path: string): ListDocument | undefin
   if (text === undefined) return undefined;
   const value: unknown = JSON.parse(text);
   const list = Array.isArray(value) ? value : asObject(value)?.messages;
-  if (!Array.isArray(list)) throw new Error(`${path} holds JSON, but no list`);
+  if (!Array.isArray(list)) throw new Error(`${path} contains JSON, but not a list`);
   const items: unknown[] = list;
   const above = Array.isArray(value) ? [] : ["messages"];
   return { items, pointerOf: (index) => pointerOf([...above, index]) };
@@ -40,7 +40,7 @@ export function readDocument(store: OpenStore, path: string): Document | undefin
   const text = store.readText(path);
   if (text === undefined) return undefined;
   const value = asObject(JSON.parse(text));
-  if (value === undefined) throw new Error(`${path} holds JSON, but no object`);
+  if (value === undefined) throw new Error(`${path} contains JSON, but not an object`);
   // Parsing may change numbers of 16 digits or more.
   const raw = /\d{16}/.test(text) ? new RawJson({ text }) : undefined;
   return {

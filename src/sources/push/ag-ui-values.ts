@@ -25,7 +25,7 @@ export function contentOf(content: unknown): { text: string; parts: MediaPart[] 
     const value = asString(source?.value) ?? asString(part?.url) ?? asString(part?.data);
     const mime = asText(source?.mimeType) ?? asText(part?.mimeType) ?? own(MIMES, asString(part?.type)) ?? "";
     if (text !== undefined) texts.push(text);
-    // A provider's file is named by an id, which is no URL.
+    // A provider's file is named by an id, which is not a URL.
     else if (value === undefined || source?.type === "file") parts.push({ type: "unknown", raw: item });
     else {
       const isData = source?.type === "data" || (source === undefined && part?.data !== undefined);

@@ -292,7 +292,7 @@ describe("Verbatim's own loop in a session", () => {
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
     await Promise.all([at.compact(id), at.compact(id)]);
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
-    expect((await shown(at, id)).at(-1)).toBe("compaction: Conversation summarised to free context space");
+    expect((await shown(at, id)).at(-1)).toBe("compaction: Conversation summarized to free context space");
     expect(at.get(id)).toMatchObject({ status: "completed", turns: 2 });
     await at.send(id, promptOf("On"), "queue");
     await eventually(() => expect(at.get(id)).toMatchObject({ turns: 3, status: "completed" }));
