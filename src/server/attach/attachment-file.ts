@@ -9,7 +9,7 @@ import { UsageError } from "../usage-error.ts";
 export const readAttachmentFile = (path: string): string | undefined =>
   reading(path, () => (isThere(path) ? readFileSync(path, "utf8") : undefined));
 
-/** Whether a file exists whose presence tells that an agent is attached. Throws `UsageError` if its folder cannot be read. */
+/** Whether the file exists that marks an agent as attached. Throws `UsageError` if its folder cannot be read. */
 export const hasAttachmentFile = (path: string): boolean => reading(path, () => isThere(path));
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -78,7 +78,7 @@ const COMMANDS = {
     usage: 'run "PROMPT" [--agent AGENT | --provider PROVIDER] [--model MODEL] [--cwd DIR] [--json]',
     help:
       "Start a session with this prompt and print its turn as it happens; the session is live in the browser too. " +
-      "Ctrl-C stops the turn. If no daemon runs, one is started until the command and all sessions that were started " +
+      "Ctrl-C stops the turn. If no daemon is running, one is started until the command and all sessions that were started " +
       "in it have finished. Ctrl-C ends that as well.",
     options: {
       agent: {

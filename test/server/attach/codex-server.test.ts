@@ -543,7 +543,7 @@ describe("input for a thread in a terminal", () => {
 
   it("stops the running turn, and reports if there is none", async () => {
     await connect();
-    await expect(app_server.input.stop(THREAD)).rejects.toThrow("Nothing runs in this session.");
+    await expect(app_server.input.stop(THREAD)).rejects.toThrow("Nothing is running in this session.");
     turn = "turn-1";
     await app_server.input.stop(THREAD);
     expect(sent("turn/interrupt")).toEqual({ threadId: THREAD, turnId: "turn-1" });

@@ -97,7 +97,7 @@ interface Connection extends TerminalInput {
 }
 
 const notConnected = async (): Promise<void> => {
-  throw new InputRefused("Codex's app server does not run.");
+  throw new InputRefused("Codex's app server is not running.");
 };
 const NOT_CONNECTED: Pick<TerminalInput, "prompt" | "stop"> = { prompt: notConnected, stop: notConnected };
 

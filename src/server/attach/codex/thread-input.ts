@@ -45,7 +45,7 @@ export function createThreadInput({
     async stop(thread) {
       await join(thread);
       const turn = await runningTurn(thread);
-      if (turn === undefined) throw new InputRefused("Nothing runs in this session.");
+      if (turn === undefined) throw new InputRefused("Nothing is running in this session.");
       await callOrThrow("turn/interrupt", { threadId: thread, turnId: turn });
     },
   };
