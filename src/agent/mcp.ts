@@ -264,7 +264,7 @@ async function listTools(
     for (const given of page.tools) {
       const read = listedTool.safeParse(given);
       if (!read.success) {
-        onProblem(`A tool of it cannot be used: ${z.prettifyError(read.error).replace(/\s+/g, " ")}`);
+        onProblem(`One of its tools cannot be used: ${z.prettifyError(read.error).replace(/\s+/g, " ")}`);
       } else if (JSON.stringify(read.data.inputSchema).length > SCHEMA_LIMIT) {
         onProblem(`Its tool ${read.data.name} cannot be used: its schema is too long.`);
       } else tools.push(createMcpTool(server, read.data, ask, call_within_ms));

@@ -1,6 +1,6 @@
 import type { TurnEmitter } from "./turn-emitter.ts";
 
-/** Interval in which live output is batched, in milliseconds: at most 20 frames per second. */
+/** Interval at which live output is emitted, in milliseconds: at most 20 frames per second. */
 const BATCH_MS = 50;
 /** Maximum live output that is shown per call, in UTF-16 code units. The result contains all of it. */
 const SHOWN_LIMIT = 200_000;

@@ -36,7 +36,7 @@ async function isOlder(ticks: number | undefined, written: number): Promise<bool
   const since =
     ticks === undefined || own === undefined
       ? Date.now() - uptime() * 1_000
-      : // Relative to this process: a container may report another uptime than its processes. The earlier of two clocks,
+      : // Relative to this process: a container may report a different uptime than its processes. The earlier of two clocks,
         // because the clock may have been ahead when this process started, or the machine may have slept since.
         Math.min(performance.timeOrigin, Date.now() - performance.now()) +
         (ticks - Number(own.started)) * TICK;

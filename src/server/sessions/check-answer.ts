@@ -1,7 +1,7 @@
 import type { Answer, Request } from "../../model/request.ts";
 import { Refused } from "./refused.ts";
 
-/** Throws `Refused` if an answer does not fit its request, or was given to another subject than the one shown. */
+/** Throws `Refused` if an answer does not fit its request, or was given for a subject other than the one shown. */
 export function checkAnswer(request: Request, given: { digest?: string; answer: Answer }): void {
   if (request.digest !== given.digest) {
     throw new Refused(

@@ -121,7 +121,7 @@ function emitEnd(session: Session, line: Line, step: Step): void {
   });
 }
 
-/** Whether a line belongs to another answer than the step with its id, as with providers that reuse one id. */
+/** Whether a line belongs to a different answer than the step with its id, as with providers that reuse one id. */
 function isOfOtherStep(session: Session, line: Line, step: Step, input: number): boolean {
   const { own } = session;
   const { turn, compaction } = own;
