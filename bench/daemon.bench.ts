@@ -33,7 +33,7 @@ import { openChromium, type Row } from "./measure.ts";
 /**
  * The performance of the daemon, measured from outside: the real process, its routes and its socket, with generated sessions of
  * Claude Code. `node bench/daemon.bench.ts [--full] [--only many,append,large,burst]`. Prints a table on standard error and one
- * line of JSON on standard output. Times depend on the machine; `relative_speed` and `bytes_ratio` do not.
+ * line of JSON on standard output. Times depend on the machine; `relative_speed` and `*_bytes_ratio` do not.
  *
  * - `many`: a folder of sessions (200 in 100 MB; `--full` 1,000 in 1 GB): first list, indexing compared to JSON.parse of the same
  * lines, time until everything is archived, memory after indexing and while all sessions grow; again under constant requests,
