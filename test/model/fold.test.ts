@@ -205,7 +205,7 @@ describe("a part that is complete at once", () => {
     [
       "injected context of nothing",
       { type: "developer.message", message_id: MESSAGE, part_id: PART, parts: [] },
-      { ...mine, type: "marker", kind: "context", title: "Context" },
+      { ...mine, type: "marker", kind: "context", title: "Context", title_code: { code: "context" } },
     ],
     ["a marker", marker("note", 1), { ...own, type: "marker", kind: "note", title: "note" }],
     [
@@ -249,7 +249,15 @@ describe("a part that is complete at once", () => {
     [
       "an error without a word",
       { type: "error", part_id: PART, message: " ", data: [1], truncated: { data: 3 } },
-      { ...own, type: "marker", kind: "error", title: "Error", text: " ", data: [1] },
+      {
+        ...own,
+        type: "marker",
+        kind: "error",
+        title: "Error",
+        title_code: { code: "error" },
+        text: " ",
+        data: [1],
+      },
     ],
     [
       "an error that may be tried again",
@@ -840,6 +848,7 @@ describe("an interrupt", () => {
         type: "marker",
         kind: "interrupt",
         title: "Interrupted: Esc",
+        title_code: { code: "interrupted_by", params: { reason: "Esc" } },
         text: "Esc",
       },
     ]);

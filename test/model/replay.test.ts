@@ -674,6 +674,7 @@ describe("a foreign history", () => {
         message_id: id(2, 1),
         parts: [],
         title: "System prompt",
+        title_code: { code: "system_prompt" },
         part_id: PART,
       },
     ]);

@@ -91,10 +91,10 @@ describe("the states of a tool call", () => {
       "A tool call that is pending cannot become completed; it can become running or aborted",
     );
     expect(() => start(states.aborted, 1)).toThrow(
-      "A tool call that is aborted cannot become running; this is its end",
+      "A tool call that is aborted cannot become running; it has already ended",
     );
     for (const state of [states.completed, states.error]) {
-      expect(() => abort(state, 1)).toThrow(/cannot become aborted; this is its end$/);
+      expect(() => abort(state, 1)).toThrow(/cannot become aborted; it has already ended$/);
     }
   });
 

@@ -80,6 +80,13 @@ const FRAMES: Frame[] = [
       part_id: uuid(114),
     },
     { type: "marker", part_id: uuid(115), kind: "hook", title: "Άγκιστρο", text: "Κείμενο" },
+    {
+      type: "marker",
+      part_id: uuid(131),
+      kind: "note",
+      title: "Permission mode: σχέδιο",
+      title_code: { code: "permission_mode", params: { mode: "σχέδιο" } },
+    },
     { type: "unknown", part_id: uuid(116), raw: { κλειδί: 1 } },
     {
       type: "user.message",

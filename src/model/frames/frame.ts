@@ -13,6 +13,7 @@ import { todoItem, uiExtra } from "../parts/ui-extra.ts";
 import { milliseconds, optional, record, uuid } from "../record.ts";
 import { answer, request, requestOutcome } from "../request.ts";
 import { sessionPatch } from "../session.ts";
+import { textCode } from "../text/coded-text.ts";
 import { markerKind, source, truncated, turnStatus } from "../transcript/transcript.ts";
 
 /** Fields of all frames. */
@@ -183,6 +184,7 @@ export const frame = z.discriminatedUnion("type", [
     part_id: optional(uuid),
     parts: z.array(part),
     title: optional(z.string()),
+    title_code: optional(textCode),
   }),
   record({ ...common, type: z.literal("todo.change"), todos: z.array(todoItem) }),
   // Requests to the user.
@@ -230,6 +232,8 @@ export const frame = z.discriminatedUnion("type", [
     type: z.literal("error"),
     part_id: optional(uuid),
     message: z.string(),
+    /** If Verbatim wrote the message. */
+    title_code: optional(textCode),
     can_retry: optional(z.boolean()),
     data: optional(z.unknown()),
   }),
@@ -242,6 +246,7 @@ export const frame = z.discriminatedUnion("type", [
     message_id: optional(uuid),
     kind: markerKind,
     title: z.string(),
+    title_code: optional(textCode),
     text: optional(z.string()),
     data: optional(z.unknown()),
   }),
@@ -252,6 +257,7 @@ export const frame = z.discriminatedUnion("type", [
     part_id: uuid,
     raw: z.unknown(),
     title: optional(z.string()),
+    title_code: optional(textCode),
     error: optional(z.string()),
   }),
   record({ ...common, type: z.literal("context.usage"), tokens: z.number(), limit: optional(z.number()) }),

@@ -1,4 +1,6 @@
 import type { Frame } from "../frames/frame.ts";
+import { foldTitle } from "../text/fold-titles.ts";
+import { titleFields } from "../text/titles.ts";
 import { partId } from "../uuid.ts";
 import type { HistoryEvent } from "./history.ts";
 import { millisecondsOf, replayAssistant, replayParts } from "./message-frames.ts";
@@ -127,6 +129,7 @@ function emitMessage(event: Message, session_id: string, emit: Emit): void {
         parts: event.parts,
         ...(event.part_id === undefined ? {} : { part_id: event.part_id }),
         ...(event.title === undefined ? {} : { title: event.title }),
+        ...(event.title_code === undefined ? {} : { title_code: event.title_code }),
       });
       return;
     case "system":
@@ -135,7 +138,7 @@ function emitMessage(event: Message, session_id: string, emit: Emit): void {
         type: "developer.message",
         message_id: event.id,
         parts: event.parts,
-        title: "System prompt",
+        ...titleFields(foldTitle("system_prompt")),
         ...(event.part_id === undefined ? {} : { part_id: event.part_id }),
       });
       return;
@@ -168,12 +171,13 @@ function emitMessage(event: Message, session_id: string, emit: Emit): void {
 }
 
 function emitError(event: EventOf<"error">, common: Common, emit: Emit): void {
-  const { part_id, message, can_retry, data } = event;
+  const { part_id, message, title_code, can_retry, data } = event;
   emit({
     ...common,
     type: "error",
     ...(part_id === undefined ? {} : { part_id }),
     message,
+    ...(title_code === undefined ? {} : { title_code }),
     ...(can_retry === undefined ? {} : { can_retry }),
     ...(data === undefined ? {} : { data }),
   });
@@ -184,7 +188,7 @@ function emitMarker(
   common: Common,
   emit: Emit,
 ): void {
-  const { part_id, message_id, title, text, data } = event;
+  const { part_id, message_id, title, title_code, text, data } = event;
   emit({
     ...common,
     type: "marker",
@@ -192,19 +196,21 @@ function emitMarker(
     part_id,
     ...(message_id === undefined ? {} : { message_id }),
     title,
+    ...(title_code === undefined ? {} : { title_code }),
     ...(text === undefined ? {} : { text }),
     ...(data === undefined ? {} : { data }),
   });
 }
 
 function emitUnknown(event: EventOf<"unknown_record">, common: Common, emit: Emit): void {
-  const { part_id, raw, title, error } = event;
+  const { part_id, raw, title, title_code, error } = event;
   emit({
     ...common,
     type: "unknown",
     part_id,
     raw,
     ...(title === undefined ? {} : { title }),
+    ...(title_code === undefined ? {} : { title_code }),
     ...(error === undefined ? {} : { error }),
   });
 }

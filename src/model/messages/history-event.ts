@@ -131,7 +131,7 @@ function promptEvent(frame: FrameOf<"user.message">, behind: Behind, opensTurn: 
 }
 
 function contextEvent(frame: FrameOf<"developer.message">, behind: Behind): HistoryEvent {
-  const { message_id: id, parts, part_id, title } = frame;
+  const { message_id: id, parts, part_id, title, title_code } = frame;
   return {
     role: "developer",
     id,
@@ -139,6 +139,7 @@ function contextEvent(frame: FrameOf<"developer.message">, behind: Behind): Hist
     parts,
     ...(part_id === undefined ? {} : { part_id }),
     ...(title === undefined ? {} : { title }),
+    ...(title_code === undefined ? {} : { title_code }),
     ...behind,
   };
 }
@@ -194,25 +195,27 @@ function revisionEvent(
 }
 
 function errorEvent(frame: FrameOf<"error">, common: Common): HistoryEvent {
-  const { part_id, message, can_retry, data } = frame;
+  const { part_id, message, title_code, can_retry, data } = frame;
   return {
     type: "error",
     ...common,
     ...(part_id === undefined ? {} : { part_id }),
     message,
+    ...(title_code === undefined ? {} : { title_code }),
     ...(can_retry === undefined ? {} : { can_retry }),
     ...(data === undefined ? {} : { data }),
   };
 }
 
 function markerEvent(frame: FrameOf<"marker">, common: Common): HistoryEvent | undefined {
-  const { kind, part_id, message_id, title, text, data } = frame;
+  const { kind, part_id, message_id, title, title_code, text, data } = frame;
   if (kind === "interrupt") return undefined;
   const marker = {
     ...common,
     part_id,
     ...(message_id === undefined ? {} : { message_id }),
     title,
+    ...(title_code === undefined ? {} : { title_code }),
     ...(text === undefined ? {} : { text }),
     ...(data === undefined ? {} : { data }),
   };
@@ -222,13 +225,14 @@ function markerEvent(frame: FrameOf<"marker">, common: Common): HistoryEvent | u
 }
 
 function unknownEvent(frame: FrameOf<"unknown">, common: Common): HistoryEvent {
-  const { part_id, raw, title, error } = frame;
+  const { part_id, raw, title, title_code, error } = frame;
   return {
     type: "unknown_record",
     ...common,
     part_id,
     raw,
     ...(title === undefined ? {} : { title }),
+    ...(title_code === undefined ? {} : { title_code }),
     ...(error === undefined ? {} : { error }),
   };
 }

@@ -4,6 +4,7 @@ import { todoItem } from "../parts/ui-extra.ts";
 import { milliseconds, optional, record, uuid } from "../record.ts";
 import { answer, request, requestOutcome } from "../request.ts";
 import { sessionPatch } from "../session.ts";
+import { textCode } from "../text/coded-text.ts";
 import { markerKind, turnStatus } from "../transcript/transcript.ts";
 import { legacyMessage, message } from "./message.ts";
 import { part } from "./part.ts";
@@ -19,6 +20,7 @@ const marker = {
   part_id: uuid,
   message_id: optional(uuid),
   title: z.string(),
+  title_code: optional(textCode),
   text: optional(z.string()),
   data: optional(z.unknown()),
 };
@@ -36,6 +38,7 @@ const otherEvent = z.discriminatedUnion("type", [
     type: z.literal("error"),
     part_id: optional(uuid),
     message: z.string(),
+    title_code: optional(textCode),
     can_retry: optional(z.boolean()),
     data: optional(z.unknown()),
   }),
@@ -57,6 +60,7 @@ const otherEvent = z.discriminatedUnion("type", [
     part_id: uuid,
     raw: z.unknown(),
     title: optional(z.string()),
+    title_code: optional(textCode),
     error: optional(z.string()),
   }),
   /** Retracts a message, a part of it, or a turn. Nothing is ever deleted. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { callOutcome, permission } from "../parts/outcome.ts";
 import { uiExtra } from "../parts/ui-extra.ts";
 import { milliseconds, optional, record, uuid } from "../record.ts";
+import { textCode } from "../text/coded-text.ts";
 import { mediaPart, part, textPart } from "./part.ts";
 
 /**
@@ -50,6 +51,7 @@ export const developerMessage = record({
   parts: z.array(part),
   /** A title for this context, for display only. Never sent to a provider. */
   title: optional(z.string()),
+  title_code: optional(textCode),
 });
 /** The author of a prompt that was not typed by a person. `schedule`: a timer of the agent; `program`: the agent's program. */
 export const promptOrigin = z.enum(["agent", "notification", "command", "schedule", "program"]);

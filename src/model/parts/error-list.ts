@@ -1,3 +1,4 @@
+import type { TextCode } from "../text/coded-text.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { callSubject, callTool } from "./call-subject.ts";
@@ -26,6 +27,8 @@ export interface SessionError {
   tool_name?: string;
   /** What failed, in one line; may be empty. */
   subject: string;
+  /** If Verbatim wrote the subject. */
+  title_code?: TextCode;
   /** The line of the output that states the cause. */
   reason?: string;
   exit_code?: number;
@@ -103,7 +106,7 @@ function describe(
   part: TranscriptPart,
   result: TranscriptPartOf<"tool_result"> | undefined,
   is_ending: boolean,
-): Pick<SessionError, "rank" | "tool_name" | "subject" | "reason" | "exit_code"> {
+): Pick<SessionError, "rank" | "tool_name" | "subject" | "title_code" | "reason" | "exit_code"> {
   const rank = is_ending ? "ending" : "failed";
   switch (part.type) {
     case "tool_call": {
@@ -123,7 +126,11 @@ function describe(
       return { rank, ...(tool_name && { tool_name }), subject: failureLine(ownOutput(part)) ?? "" };
     }
     case "marker":
-      return { rank, subject: titleOf(part.title) ?? "" };
+      return {
+        rank,
+        subject: titleOf(part.title) ?? "",
+        ...(part.title_code && { title_code: part.title_code }),
+      };
     case "text":
       return { rank, subject: titleOf(part.text) ?? "" };
     case "thinking":

@@ -1,3 +1,4 @@
+import type { TextCode } from "../text/coded-text.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { callSubject, callTool } from "./call-subject.ts";
@@ -15,10 +16,11 @@ export type OutlineEntry = EntryContent & {
   part_id: string;
 };
 
-/** `text`: one line, at most 200 characters. */
+/** `text`: one line, at most 200 characters. `title_code`: of a marker whose title Verbatim wrote. */
 type EntryContent =
-  | { kind: "text" | "prompt" | "request" | "compaction" | "interrupt"; text: string }
-  | { kind: "error"; text: string; tool_name?: string }
+  | { kind: "text" | "prompt" | "request"; text: string }
+  | { kind: "compaction" | "interrupt"; text: string; title_code?: TextCode }
+  | { kind: "error"; text: string; tool_name?: string; title_code?: TextCode }
   | CallsContent;
 
 interface CallsContent {
@@ -117,10 +119,12 @@ function contentOf(part: Exclude<TranscriptPart, Call>): EntryContent | undefine
       return isError(part) ? lineContent("error", part.output_text) : undefined;
     case "request":
       return lineContent("request", part.request.title);
-    case "marker":
+    case "marker": {
+      const { title_code } = part;
       if (part.kind === "error" || part.kind === "compaction" || part.kind === "interrupt")
-        return { kind: part.kind, text: titleOf(part.title) ?? "" };
+        return { kind: part.kind, text: titleOf(part.title) ?? "", ...(title_code && { title_code }) };
       return undefined;
+    }
     case "legacy":
       return lineContent("text", part.content);
     case "thinking":

@@ -2,6 +2,7 @@ import type { Frame } from "../frames/frame.ts";
 import type { Usage } from "../messages/message.ts";
 import type { CallOutcome } from "../parts/outcome.ts";
 import type { TodoItem } from "../parts/ui-extra.ts";
+import { foldTitle } from "../text/fold-titles.ts";
 import {
   changeTurn,
   closeTurn,
@@ -219,7 +220,7 @@ export function finalizeTranscript(
     if (part?.type === "tool_call" && !isFinished(part.state)) {
       replace(fold, index, {
         ...part,
-        state: abort(part.state, at, "The agent ended while this was running", outcome),
+        state: abort(part.state, at, foldTitle("agent_ended"), outcome),
       });
       if (index >= first) ending = cut;
     }
@@ -229,7 +230,7 @@ export function finalizeTranscript(
     if (part?.type !== "tool_call" || part.result_index === undefined) continue;
     replace(fold, index, {
       ...part,
-      state: abort(part.state, at, "Its end was not recorded", { kind: "unknown" }),
+      state: abort(part.state, at, foldTitle("end_not_recorded"), { kind: "unknown" }),
     });
   }
   // Nobody waits for the answer any more.

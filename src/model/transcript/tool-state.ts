@@ -2,6 +2,8 @@ import * as z from "zod";
 import { filePart, imageFilePart, imageUrlPart } from "../messages/part.ts";
 import { type CallOutcome, callOutcome } from "../parts/outcome.ts";
 import { milliseconds, optional, record } from "../record.ts";
+import { textCode } from "../text/coded-text.ts";
+import { type Title, titleFields } from "../text/titles.ts";
 
 const metadata = z.record(z.string(), z.unknown());
 const finishedTime = record({ start: milliseconds, end: milliseconds });
@@ -40,6 +42,8 @@ export const toolState = z.discriminatedUnion("status", [
     input: z.unknown(),
     /** The reason, if known: an interrupt, a denied permission, a crash. */
     reason: optional(z.string()),
+    /** If Verbatim wrote the reason. */
+    reason_code: optional(textCode),
     outcome: optional(callOutcome),
     metadata: optional(metadata),
     time: finishedTime,
@@ -148,7 +152,7 @@ export function fail(state: ToolState, error: string, at: number): FailedState {
 }
 
 /** pending or running → aborted: it was refused or stopped, or its end is unknown. `at`: milliseconds since 1970. */
-export function abort(state: ToolState, at: number, reason?: string, outcome?: CallOutcome): AbortedState {
+export function abort(state: ToolState, at: number, reason?: Title, outcome?: CallOutcome): AbortedState {
   if (state.status === "aborted") return state;
   if (state.status !== "running" && state.status !== "pending") {
     throw new InvalidStateTransition(state.status, "aborted");
@@ -156,11 +160,17 @@ export function abort(state: ToolState, at: number, reason?: string, outcome?: C
   return {
     status: "aborted",
     input: state.input,
-    ...(reason === undefined ? {} : { reason }),
+    ...reasonFields(reason),
     ...(outcome === undefined ? {} : { outcome }),
     ...(state.status === "pending" || state.metadata === undefined ? {} : { metadata: state.metadata }),
     time: { start: state.status === "pending" ? at : state.time.start, end: at },
   };
+}
+
+function reasonFields(reason: Title | undefined): Pick<AbortedState, "reason" | "reason_code"> {
+  if (reason === undefined) return {};
+  const { title, title_code } = titleFields(reason);
+  return title_code === undefined ? { reason: title } : { reason: title, reason_code: title_code };
 }
 
 /** Whether the call has ended. */

@@ -5,6 +5,7 @@ import { callOutcome, permission } from "../parts/outcome.ts";
 import { uiExtra } from "../parts/ui-extra.ts";
 import { milliseconds, optional, record, uuid } from "../record.ts";
 import { answer, request, requestOutcome } from "../request.ts";
+import { textCode } from "../text/coded-text.ts";
 import { toolState } from "./tool-state.ts";
 
 /** The place of a line in a file. */
@@ -182,6 +183,7 @@ export const markerEntry = record({
   type: z.literal("marker"),
   kind: markerKind,
   title: z.string(),
+  title_code: optional(textCode),
   text: optional(z.string()),
   data: optional(z.unknown()),
 });
@@ -200,6 +202,7 @@ export const unknownEntry = record({
   type: z.literal("unknown"),
   raw: z.unknown(),
   title: optional(z.string()),
+  title_code: optional(textCode),
   error: optional(z.string()),
 });
 /** A whole message without parts, shown in the old layout: `thinking` above `content`. */

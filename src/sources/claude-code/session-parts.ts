@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { MAX_PARTS_OF_LINE } from "./memory.ts";
 import type { Line, Session, SessionFunctions } from "./session-types.ts";
@@ -93,7 +94,7 @@ export function partFunctions(
         part_id,
         message_id,
         kind,
-        title,
+        ...titleFields(title),
         ...(text !== undefined && text !== "" && { text }),
         ...(data !== undefined && { data }),
       });

@@ -1,3 +1,4 @@
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { splitErrorText } from "../error-text.ts";
@@ -128,7 +129,7 @@ export class TurnWriter extends Turns {
     turn.prompts += 1;
   }
 
-  marker(kind: MarkerKind, title: string, text?: string, data?: unknown): void {
+  marker(kind: MarkerKind, title: Title, text?: string, data?: unknown): void {
     this.part();
     this.ensureTurn();
     this.push({
@@ -136,14 +137,14 @@ export class TurnWriter extends Turns {
       type: "marker",
       part_id: this.recordId("marker"),
       kind,
-      title,
+      ...titleFields(title),
       ...(text === undefined || text === "" ? {} : { text }),
       ...(data === undefined ? {} : { data }),
     });
   }
 
   /** Writes a marker for an earlier record whose text was not known then. */
-  markerOf(moment: Moment, kind: MarkerKind, title: string, data: unknown): void {
+  markerOf(moment: Moment, kind: MarkerKind, title: Title, data: unknown): void {
     this.ensureTurn();
     this.push({
       session_id: this.session_id,
@@ -152,7 +153,7 @@ export class TurnWriter extends Turns {
       type: "marker",
       part_id: partId(uuidFrom(this.session_id, `marker:${moment.source.byte}`), 0),
       kind,
-      title,
+      ...titleFields(title),
       data,
     });
   }
@@ -173,7 +174,7 @@ export class TurnWriter extends Turns {
     });
   }
 
-  unknown(raw: unknown, title: string | undefined, error?: string): void {
+  unknown(raw: unknown, title: Title | undefined, error?: string): void {
     this.part();
     this.ensureTurn();
     this.push({
@@ -181,7 +182,7 @@ export class TurnWriter extends Turns {
       type: "unknown",
       part_id: this.recordId("unknown"),
       raw,
-      ...(title === undefined ? {} : { title }),
+      ...(title === undefined ? {} : titleFields(title)),
       ...(error === undefined ? {} : { error }),
     });
   }

@@ -2,6 +2,8 @@ import type { FrameBody, FrameBodyOf } from "../../model/frames/frame-writer.ts"
 import type { Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
@@ -25,6 +27,9 @@ export {
   type ToolCall,
   type ToolResult,
 } from "./conversation-state.ts";
+
+/** Maximum length of the title of an unknown record, which may quote it. */
+const MAX_TITLE = 160;
 
 /** What is known of a thought besides its text. */
 interface ThoughtFields {
@@ -74,10 +79,10 @@ export class Conversation extends TurnsAndSteps {
   }
 
   /** Emits context that the agent added for the model. It is shown folded. */
-  context(title: string, parts: Part[]): void {
+  context(title: Title, parts: Part[]): void {
     this.ensureTurn(true);
     const { message_id, part_id } = this.recordPart();
-    this.put({ type: "developer.message", message_id, part_id, parts, title });
+    this.put({ type: "developer.message", message_id, part_id, parts, ...titleFields(title) });
   }
 
   text(text: string, fields: { phase?: string } = {}): void {
@@ -124,7 +129,7 @@ export class Conversation extends TurnsAndSteps {
   media(media: MediaPart): void {
     const { message_id } = this.ensureStep();
     const { part_id } = this.recordPart();
-    if (media.type === "unknown") this.unknown(media.raw, "Unknown kind of content");
+    if (media.type === "unknown") this.unknown(media.raw, sourceTitle("unknown_content"));
     else this.put(mediaFrame(media, part_id, message_id));
   }
 
@@ -225,23 +230,26 @@ export class Conversation extends TurnsAndSteps {
     if (!isOpen) this.emit({ type: "turn.end", status: this.state.turn?.status ?? "completed" });
   }
 
-  marker(kind: MarkerKind, title: string, text?: string, data?: unknown): void {
+  marker(kind: MarkerKind, title: Title, text?: string, data?: unknown): void {
     this.ensureTurn(kind !== "error" && kind !== "retry");
     const { message_id, part_id } = this.recordPart();
-    const body: FrameBodyOf<"marker"> = { type: "marker", message_id, part_id, kind, title };
+    const body: FrameBodyOf<"marker"> = { type: "marker", message_id, part_id, kind, ...titleFields(title) };
     if (text !== undefined && !isBlank(text)) body.text = text;
     if (data !== undefined) body.data = data;
     this.put(body);
   }
 
   /** Emits an error. The turn has failed unless the agent continues. */
-  error(message: string, data?: unknown): void {
+  error(message: Title, data?: unknown): void {
     this.endStep();
     this.ensureTurn(false);
+    const isEmpty = typeof message === "string" && message.trim() === "";
+    const { title, ...code } = titleFields(isEmpty ? sourceTitle("error_without_message") : message);
     this.put({
       type: "error",
       part_id: this.recordPart().part_id,
-      message: message.trim() === "" ? "An error without a message" : message,
+      message: title,
+      ...code,
       ...(data !== undefined && { data }),
     });
     if (this.state.turn !== undefined) this.state.turn.open = true;
@@ -267,10 +275,12 @@ export class Conversation extends TurnsAndSteps {
       Object.assign(this.state.turn, { open: false, status: "interrupted", interrupted: true });
   }
 
-  unknown(raw: unknown, title: string): void {
+  unknown(raw: unknown, title: Title): void {
     this.ensureTurn(true);
     this.unknowns += 1;
-    this.emit({ type: "unknown", part_id: this.recordPart().part_id, raw, title: title.slice(0, 160) });
+    const fields = titleFields(title);
+    fields.title = fields.title.slice(0, MAX_TITLE);
+    this.emit({ type: "unknown", part_id: this.recordPart().part_id, raw, ...fields });
   }
 }
 

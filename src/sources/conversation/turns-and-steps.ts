@@ -1,5 +1,7 @@
 import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { StopReason } from "../../model/messages/message.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import {
@@ -62,8 +64,8 @@ export class TurnsAndSteps extends RecordFrames {
   private switchModel(before: string, now: string): void {
     const { message_id } = this.recordPart(false);
     const part_id = partId(message_id, MODEL_SWITCH);
-    const title = `Model changed: ${before} → ${now}`;
-    this.emit({ type: "marker", message_id, part_id, kind: "model_switch", title });
+    const title = titleFields(sourceTitle("model_changed", { before, now }));
+    this.emit({ type: "marker", message_id, part_id, kind: "model_switch", ...title });
   }
 
   get hasOpenStep(): boolean {

@@ -2,6 +2,7 @@ import type { StopReason } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Disposition, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { imageOf, resultContent } from "../conversation/content.ts";
@@ -39,7 +40,7 @@ export function readLoopEvent(
       readStepEnd(conversation, event);
       return { kind: "folded", into: "the end of its step" };
     default:
-      conversation.unknown(record.value, `Event of type ${asString(event.type) ?? "unknown"}`);
+      conversation.unknown(record.value, sourceTitle("event_of_type", { type: asString(event.type) }));
       return undefined;
   }
 }
@@ -58,7 +59,8 @@ function emitPart(conversation: Conversation, part: JsonObject): void {
     }
     default: {
       const media = imageOf(part);
-      if (media === undefined) conversation.unknown(part, `Part of type ${asString(part.type) ?? "unknown"}`);
+      if (media === undefined)
+        conversation.unknown(part, sourceTitle("part_of_type", { type: asString(part.type) }));
       else conversation.media(media);
     }
   }

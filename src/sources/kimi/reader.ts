@@ -1,5 +1,7 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, textIn, timeOf } from "../conversation/content.ts";
@@ -64,24 +66,23 @@ const BOOKKEEPING = new Set([
 ]);
 
 /** Records that change the agent's modes, and their texts. */
-const MODES: Readonly<Record<string, (value: JsonObject) => string>> = {
-  "plan_mode.enter": () => "Plan mode entered",
-  "plan_mode.exit": () => "Plan mode left",
-  "plan_mode.cancel": () => "Plan mode cancelled",
-  "swarm_mode.enter": () => "Swarm mode entered",
-  "swarm_mode.exit": () => "Swarm mode left",
-  "permission.set_mode": ({ mode }) => `Permission mode: ${asText(mode) ?? "unknown"}`,
-  "goal.create": ({ objective }) => `Goal: ${asText(objective) ?? "not recorded"}`,
-  "goal.update": ({ status }) => `Goal updated${asText(status) === undefined ? "" : `: ${asText(status)}`}`,
-  "goal.clear": () => "Goal cleared",
-  "context.clear": () => "Context cleared",
-  "full_compaction.cancel": () => "Compaction cancelled",
-  "micro_compaction.apply": () => "Old tool results were removed from the context",
+const MODES: Readonly<Record<string, (value: JsonObject) => CodedText>> = {
+  "plan_mode.enter": () => sourceTitle("plan_mode_entered"),
+  "plan_mode.exit": () => sourceTitle("plan_mode_left"),
+  "plan_mode.cancel": () => sourceTitle("plan_mode_cancelled"),
+  "swarm_mode.enter": () => sourceTitle("swarm_mode_entered"),
+  "swarm_mode.exit": () => sourceTitle("swarm_mode_left"),
+  "permission.set_mode": ({ mode }) => sourceTitle("permission_mode", { mode: asText(mode) }),
+  "goal.create": ({ objective }) => sourceTitle("goal", { goal: asText(objective) }),
+  "goal.update": ({ status }) => sourceTitle("goal_updated", { status: asText(status) }),
+  "goal.clear": () => sourceTitle("goal_cleared"),
+  "context.clear": () => sourceTitle("context_cleared"),
+  "full_compaction.cancel": () => sourceTitle("compaction_cancelled"),
+  "micro_compaction.apply": () => sourceTitle("old_results_removed"),
   "skill.activate": ({ name, skillName }) =>
-    `Skill activated: ${asText(skillName) ?? asText(name) ?? "unknown"}`,
-  forked: () => "Forked: everything above was copied from another session",
-  "turn.step.retrying": ({ reason }) =>
-    `Retrying the request${asText(reason) === undefined ? "" : `: ${asText(reason)}`}`,
+    sourceTitle("skill_activated", { skill: asText(skillName) ?? asText(name) }),
+  forked: () => sourceTitle("forked"),
+  "turn.step.retrying": ({ reason }) => sourceTitle("retrying", { reason: asText(reason) }),
 };
 
 function read(state: KimiState, record: SessionRecord): RecordResult {
@@ -151,15 +152,15 @@ function readRecord(
     return undefined;
   }
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
-  conversation.unknown(value, `Record of type ${type === "" ? "unknown" : type}`);
+  conversation.unknown(value, sourceTitle("record_of_type", { type: type === "" ? undefined : type }));
   return undefined;
 }
 
-function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): string {
-  const [before, after] = [asNumber(tokensBefore), asNumber(tokensAfter)];
-  return before === undefined || after === undefined
-    ? "Conversation compacted"
-    : `Conversation compacted: ${before} → ${after} tokens`;
+function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): CodedText {
+  const [before, now] = [asNumber(tokensBefore), asNumber(tokensAfter)];
+  return before === undefined || now === undefined
+    ? sourceTitle("conversation_compacted")
+    : sourceTitle("conversation_compacted_tokens", { before, now });
 }
 
 function readConfig(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
@@ -208,7 +209,7 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
   }
   const attempt = asText(value.attempt);
   if (attempt !== undefined && !/^1(?:\/|$)/.test(attempt))
-    conversation.marker("retry", `Retrying the request: attempt ${attempt}`);
+    conversation.marker("retry", sourceTitle("retrying_attempt", { attempt }));
   return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };
 }
 
@@ -234,10 +235,12 @@ function readApproval(
     return { kind: "folded", into: "its call" };
   }
   if (decision === "rejected" && id !== undefined) state.allowed[id] = REFUSED;
-  const action = asText(value.action) ?? asText(value.toolName) ?? "a call";
+  const action = asText(value.action) ?? asText(value.toolName);
   conversation.marker(
     "note",
-    `${decision === "rejected" ? "Refused" : decision}: ${action}`,
+    decision === "rejected"
+      ? sourceTitle("refused_action", { action })
+      : sourceTitle("decided", { decision, action: action ?? "a call" }),
     asText(result.feedback),
     result,
   );
@@ -248,7 +251,6 @@ function readUndo(state: KimiState, conversation: Conversation, value: JsonObjec
   const count = Math.max(0, Math.min(asNumber(value.count) ?? 1, state.turns.length));
   const undone = count === 0 ? [] : state.turns.splice(-count);
   for (const turn of undone) conversation.retractTurn(turn, "undone by the user");
-  const what = undone.length === 1 ? "the turn above is" : `${undone.length} turns above are`;
-  conversation.marker("rewind", `Undone: ${what} no longer part of the conversation`);
+  conversation.marker("rewind", sourceTitle("undone", { turns: undone.length }));
   return undefined;
 }

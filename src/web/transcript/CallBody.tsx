@@ -1,3 +1,5 @@
+import type { AbortedState } from "../../model/transcript/tool-state.ts";
+import { titleText } from "../text/title-text.ts";
 import "../text/session-text.ts";
 import type { ReactNode } from "react";
 import { failureIndex } from "../../model/parts/failure-line.ts";
@@ -62,8 +64,7 @@ function Whole({
   const cutInput = call.truncated?.arguments_json;
   const hasInput = call.arguments_json !== "" && call.arguments_json !== "{}";
   const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
-  const reason =
-    call.state.status === "aborted" ? (call.state.reason ?? call.state.outcome?.reason) : undefined;
+  const reason = call.state.status === "aborted" ? abortReason(call.state) : undefined;
   return (
     <>
       {hasInput &&
@@ -120,4 +121,8 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
     ...(result.is_error && { failureIn: failureIndex }),
     ...(output_end === undefined ? {} : { end: output_end }),
   };
+}
+
+function abortReason({ reason, reason_code, outcome }: AbortedState): string | undefined {
+  return reason === undefined ? outcome?.reason : titleText(reason, reason_code);
 }

@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { kindName } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
@@ -81,7 +82,7 @@ export const MarkerGroup = memo(
                 {count}
                 {first.kind === "retry" && (
                   <>
-                    {t.marker.last} {visible(last.title, "prose")}
+                    {t.marker.last} {visible(titleText(last.title, last.title_code), "prose")}
                   </>
                 )}
               </span>

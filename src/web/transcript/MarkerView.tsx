@@ -4,6 +4,7 @@ import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { Disclosure } from "./Disclosure.tsx";
@@ -33,7 +34,7 @@ export function MarkerView({
         </>
       )}
       <span className="marker-title">
-        {visible(part.title, "prose")}
+        {visible(titleText(part.title, part.title_code), "prose")}
         {remedy !== undefined && <span className="marker-remedy"> {visible(remedy, "prose")}</span>}
       </span>
     </span>

@@ -1,6 +1,7 @@
 import { type CSSProperties, memo, type ReactNode, useContext, useMemo, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
@@ -240,7 +241,9 @@ function Retractable({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SearchText) !== undefined);
   if (part.retracted === undefined) return children;
-  const beginning = open ? "" : oneLine(part.type === "marker" ? part.title : textOf(part));
+  const beginning = open
+    ? ""
+    : oneLine(part.type === "marker" ? titleText(part.title, part.title_code) : textOf(part));
   return (
     <div className="retracted">
       <button

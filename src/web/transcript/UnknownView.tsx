@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
@@ -19,7 +20,8 @@ export function UnknownView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
-  const title = part.title ?? (part.error === undefined ? t.part.unknown : t.part.unreadable);
+  const untitled = part.error === undefined ? t.part.unknown : t.part.unreadable;
+  const title = part.title === undefined ? untitled : titleText(part.title, part.title_code);
   return (
     <Disclosure
       open={open}

@@ -1,5 +1,6 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { CallOutcome } from "../../parts/outcome.ts";
+import { foldTitle } from "../../text/fold-titles.ts";
 import { partId } from "../../uuid.ts";
 import { type Positions, place, placeGrowth, turnOfPart } from "../positions.ts";
 import type { Sequence } from "../sequence.ts";
@@ -287,7 +288,7 @@ export function closeParts(fold: Fold, at: number, message_id?: string): void {
 
 /** Ends the calls without a result. A later result replaces this end. */
 function abortCalls(fold: Fold, at: number, stopped: boolean): void {
-  const reason = "The turn ended while this was running";
+  const reason = foldTitle("turn_ended");
   const outcome: CallOutcome = { kind: stopped ? "stopped" : "unknown" };
   for (const position of [...fold.positions.running]) {
     const part = fold.parts.at(position);

@@ -1,6 +1,8 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { StopReason, Usage } from "../../messages/message.ts";
 import { titleOf } from "../../parts/content.ts";
+import { foldTitle } from "../../text/fold-titles.ts";
+import { type Title, titleFields } from "../../text/titles.ts";
 import { countUsage } from "../../usage.ts";
 import { partId } from "../../uuid.ts";
 import { recordGrowth } from "../growth.ts";
@@ -328,7 +330,7 @@ export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
       ...commonOf(fold, { at: frame.at }, partId(message_id, ERROR), message_id),
       type: "marker",
       kind: "error",
-      title: titleOf(frame.error) ?? "Error",
+      ...titleFields(titleOf(frame.error) ?? foldTitle("error")),
       text: frame.error,
     });
   }
@@ -417,7 +419,8 @@ export function putInterrupt(
     fold.touched = known;
     const marker = fold.parts.at(known);
     if (marker?.type === "marker" && reason !== undefined && marker.text === undefined) {
-      replace(fold, known, { ...marker, title: interruptTitle(reason), text: reason });
+      const { title_code: _, ...rest } = marker;
+      replace(fold, known, { ...rest, ...titleFields(interruptTitle(reason)), text: reason });
     }
     return;
   }
@@ -440,16 +443,17 @@ export function putInterrupt(
     ...commonOf(fold, origin, id, id),
     type: "marker",
     kind: "interrupt",
-    title: interruptTitle(reason),
+    ...titleFields(interruptTitle(reason)),
     ...(reason === undefined ? {} : { text: reason }),
   });
   closeTurn(fold, origin.at, "interrupted");
 }
 
 /** The reason of the interrupt, if known, as a title. */
-function interruptTitle(reason: string | undefined): string {
-  const title = reason === undefined ? undefined : titleOf(reason);
-  if (title === undefined) return "Interrupted";
-  if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(title)) return `Interrupted: ${title}`;
-  return title.charAt(0).toUpperCase() + title.slice(1);
+function interruptTitle(reason: string | undefined): Title {
+  const line = reason === undefined ? undefined : titleOf(reason);
+  if (line === undefined) return foldTitle("interrupted");
+  if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(line))
+    return foldTitle("interrupted_by", { reason: line });
+  return line.charAt(0).toUpperCase() + line.slice(1);
 }

@@ -1,5 +1,7 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import { promptTitle, textOf, titleOf } from "../../parts/content.ts";
+import { foldTitle } from "../../text/fold-titles.ts";
+import { type TitleFields, titleFields } from "../../text/titles.ts";
 import { partId } from "../../uuid.ts";
 import { turnOfPart } from "../positions.ts";
 import type { TranscriptPart } from "../transcript.ts";
@@ -127,7 +129,9 @@ export function putContext(fold: Fold, frame: FrameOf<"developer.message">): voi
     ...commonOf(fold, frame, frame.part_id ?? partId(frame.message_id, 0), frame.message_id),
     type: "marker",
     kind: "context",
-    title: frame.title ?? titleOf(text) ?? "Context",
+    ...(frame.title === undefined
+      ? titleFields(titleOf(text) ?? foldTitle("context"))
+      : { title: frame.title, ...codeOf(frame) }),
     ...(text === "" ? {} : { text }),
     ...(others.length === 0 ? {} : { data: others }),
   });
@@ -140,6 +144,7 @@ export function putMarker(fold: Fold, frame: FrameOf<"marker">): void {
     type: "marker",
     kind: frame.kind,
     title: frame.title,
+    ...codeOf(frame),
     ...(frame.text === undefined ? {} : { text: frame.text }),
     ...(frame.data === undefined ? {} : { data: frame.data }),
   });
@@ -150,7 +155,8 @@ export function putError(fold: Fold, frame: FrameOf<"error">): void {
   const turn = ensureTurn(fold, frame.at, false);
   const id = frame.part_id ?? ownId(turn.id, fold.parts.length);
   const { truncated, ...origin } = frame;
-  const title = titleOf(frame.message) ?? "Error";
+  const line = titleOf(frame.message);
+  const named = line === undefined ? titleFields(foldTitle("error")) : { title: line, ...codeOf(frame) };
   const cut = renamed(truncated?.message === undefined ? undefined : { text: truncated.message }, "text");
   const more =
     frame.can_retry === undefined
@@ -161,8 +167,8 @@ export function putError(fold: Fold, frame: FrameOf<"error">): void {
     ...(cut === undefined ? {} : { truncated: cut }),
     type: "marker",
     kind: "error",
-    title,
-    ...(frame.message === title ? {} : { text: frame.message }),
+    ...named,
+    ...(frame.message === named.title ? {} : { text: frame.message }),
     ...(more === undefined ? {} : { data: more }),
   });
 }
@@ -196,6 +202,10 @@ export function putUnknown(fold: Fold, frame: FrameOf<"unknown">): void {
     type: "unknown",
     raw: frame.raw,
     ...(frame.title === undefined ? {} : { title: frame.title }),
+    ...codeOf(frame),
     ...(frame.error === undefined ? {} : { error: frame.error }),
   });
 }
+
+const codeOf = ({ title_code }: Pick<TitleFields, "title_code">): Pick<TitleFields, "title_code"> =>
+  title_code === undefined ? {} : { title_code };

@@ -12,6 +12,7 @@ import { useIsWaiting } from "../../app/waiting.ts";
 import { dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } from "../../text/format.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
+import { titleText } from "../../text/title-text.ts";
 import { price } from "../../transcript/price.ts";
 import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
@@ -133,7 +134,8 @@ function endingFact(session_id: string, ending: Ending): Fact {
   const fact = { key: "ending", className: "fact-ending" };
   if (ending.kind === "loading") return { ...fact, text: t.facts.endingLoads };
   if (ending.kind === "unknown") return { ...fact, text: t.facts.endingUnknown };
-  const { part_id, step, tool_name, subject, cut_off, no_end } = ending.error;
+  const { part_id, step, tool_name, cut_off, no_end } = ending.error;
+  const subject = titleText(ending.error.subject, ending.error.title_code);
   const endingText =
     no_end === true ? t.facts.noEndAfter : cut_off === true ? t.facts.cutOffAt : t.facts.endedAt;
   const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");

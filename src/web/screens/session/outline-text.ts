@@ -1,6 +1,7 @@
 import type { OutlineEntry } from "../../../model/parts/turn-outline.ts";
 import { exactNumber } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { titleText } from "../../text/title-text.ts";
 import { toolLabel } from "../../transcript/tool-cards/tool-label.ts";
 
 /** The number of calls per label that the transcript shows. Tools with the same label are added up. */
@@ -22,9 +23,12 @@ export function entryText(entry: OutlineEntry): string {
   switch (entry.kind) {
     case "calls":
       return callsText(entry);
+    case "compaction":
+    case "interrupt":
+      return titleText(entry.text, entry.title_code);
     case "error":
       return entry.tool_name === undefined
-        ? entry.text
+        ? titleText(entry.text, entry.title_code)
         : `${toolLabel(entry.tool_name)} ${entry.text}`.trim();
     default:
       return plainMarkdown(entry.text);

@@ -1,4 +1,5 @@
 import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
+import type { Titles } from "../../../model/text/titles.ts";
 import { counted, exactNumber } from "../../ui/size.ts";
 
 /** Who allowed, refused or stopped a call, for its line. `person` is the user. */
@@ -245,6 +246,8 @@ export const transcript = {
     stop: "Stop",
     notSent: (reason: string): string => `Not sent: ${reason}`,
   },
+  /** The titles that the daemon writes in English, by their codes. */
+  titles: {} as Partial<Titles>,
   marker: {
     hooks: (count: number): string => counted(count, "hook"),
     retries: (count: number): string => counted(count, "retry", "retries"),

@@ -1,6 +1,8 @@
 import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
 import type { transcript as english } from "../en/transcript.ts";
 
+import { titles } from "./titles.ts";
+
 const number = (value: number): string => value.toLocaleString("zh-CN");
 
 const DECIDED: Readonly<Record<Decider, string>> = {
@@ -240,6 +242,7 @@ export const transcript = {
     stop: "停止",
     notSent: (reason: string): string => `未发送：${reason}`,
   },
+  titles,
   marker: {
     hooks: (count: number): string => `${number(count)} 个钩子`,
     retries: (count: number): string => `${number(count)} 次重试`,

@@ -9,6 +9,7 @@ import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
+import { titleText } from "../../../text/title-text.ts";
 import { toolLabel } from "../../../transcript/tool-cards/tool-label.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { runsWithErrors } from "../problems.ts";
@@ -90,7 +91,7 @@ function ErrorGroup({
               <span className="error-subject">
                 {error.cut_off === true && <>{error.no_end === true ? t.errors.noEnd : t.errors.cutOff} </>}
                 {error.tool_name !== undefined && <b>{visible(toolLabel(error.tool_name), "name")}</b>}{" "}
-                {visible(error.subject, "code")}
+                {visible(titleText(error.subject, error.title_code), "code")}
               </span>{" "}
               <span className="error-place">
                 {error.exit_code !== undefined && <>{t.errors.exit(error.exit_code)} · </>}

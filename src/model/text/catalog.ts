@@ -1,0 +1,42 @@
+/** Recorded values in a text, by name. */
+export type TextParams = Readonly<Record<string, string | number>>;
+
+/**
+ * English texts by code. A text with parameters is a function of them. Codes and parameters are stored in histories: to change
+ * the parameters of a text, add a new code.
+ */
+export type Catalog = Readonly<Record<string, string | ((params: never) => string)>>;
+
+/** The same texts in another language. */
+export type Translation<Texts extends Catalog> = {
+  readonly [Code in keyof Texts]: Texts[Code] extends string ? string : Texts[Code];
+};
+
+/** The parameters of a text: none, or one object. */
+type ParamsOf<Entry> = Entry extends (params: infer Params) => string ? [params: Params] : [];
+
+/** A text of Verbatim in English, with the code and parameters that identify it. */
+export interface CodedText {
+  text: string;
+  code: string;
+  params?: TextParams;
+}
+
+/** Creates a function that returns the texts of a catalog with their codes. Parameters that are `undefined` are not recorded. */
+export function codedTexts<Texts extends Catalog>(texts: Texts) {
+  return <Code extends keyof Texts & string>(code: Code, ...[given]: ParamsOf<Texts[Code]>): CodedText => {
+    const text = textOf(texts, code, given) ?? code;
+    if (given === undefined) return { text, code };
+    const known = Object.entries<string | number | undefined>(given).filter(
+      ([, value]) => value !== undefined,
+    );
+    return { text, code, params: Object.fromEntries(known) as TextParams };
+  };
+}
+
+/** A text of a catalog; `undefined`: it has no such code. `params`: those stored with the code. */
+export function textOf(texts: Catalog, code: string, params: unknown = {}): string | undefined {
+  const entry = Object.hasOwn(texts, code) ? texts[code] : undefined;
+  // Each text was stored with its own parameters.
+  return typeof entry === "function" ? entry(params as never) : entry;
+}

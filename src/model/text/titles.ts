@@ -1,0 +1,23 @@
+import type { agentTitles } from "./agent-titles.ts";
+import type { CodedText, Translation } from "./catalog.ts";
+import type { TextCode } from "./coded-text.ts";
+import type { foldTitles } from "./fold-titles.ts";
+import type { sourceTitles } from "./source-titles.ts";
+
+/** All titles in another language. */
+export type Titles = Translation<typeof foldTitles & typeof sourceTitles & typeof agentTitles>;
+
+/** A title as Verbatim wrote it, or as it was recorded. */
+export type Title = string | CodedText;
+
+/** A title as fields of a frame or part. */
+export interface TitleFields {
+  title: string;
+  title_code?: TextCode;
+}
+
+export function titleFields(given: Title): TitleFields {
+  if (typeof given === "string") return { title: given };
+  const { text, code, params } = given;
+  return { title: text, title_code: params === undefined ? { code } : { code, params } };
+}

@@ -1,0 +1,21 @@
+import type { agentTitles } from "../../../model/text/agent-titles.ts";
+import type { Translation } from "../../../model/text/catalog.ts";
+import type { foldTitles } from "../../../model/text/fold-titles.ts";
+import type { Titles } from "../../../model/text/titles.ts";
+import { sourceTitles } from "./source-titles.ts";
+
+const fold: Translation<typeof foldTitles> = {
+  interrupted: "已中断",
+  interrupted_by: ({ reason }) => `已中断：${reason}`,
+  error: "错误",
+  context: "上下文",
+  system_prompt: "系统提示词",
+  agent_ended: "智能体在此操作运行期间结束",
+  turn_ended: "本轮在此操作运行期间结束",
+  end_not_recorded: "没有记录它的结束",
+};
+
+const agent: Translation<typeof agentTitles> = {};
+
+/** The titles that the daemon writes in English. */
+export const titles: Titles = { ...fold, ...sourceTitles, ...agent };
