@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import type { ServerMessage } from "../../src/protocol.ts";
 import {
-  asked,
   type ChannelPosition,
   channelStart,
   receive,
+  subscribed,
   subscription,
 } from "../../src/web/api/channel.ts";
 import { createLive } from "../../src/web/api/live.ts";
@@ -79,7 +79,7 @@ function createView() {
       return applied;
     },
     connect() {
-      position = asked(position);
+      position = subscribed(position);
       return position;
     },
     take(message: ServerMessage): boolean {
@@ -90,7 +90,7 @@ function createView() {
         applied = Array.from({ length: received.snapshot.seq }, (_, at) => `${epoch}.${at + 1}`);
       }
       for (const { frame } of received.frames ?? []) applied.push(nameOf(frame));
-      return received.ask === true;
+      return received.subscribe === true;
     },
   };
 }
@@ -195,11 +195,11 @@ test("a missed row of the list is requested, and a repeated one changes nothing"
   });
   expect(receive(start, row(5))).toMatchObject({ position: { seq: 5 }, rows: { seq: 5 } });
   expect(receive(start, row(4))).toEqual({ position: start });
-  expect(receive(start, row(6))).toMatchObject({ position: { seq: 4 }, ask: true });
+  expect(receive(start, row(6))).toMatchObject({ position: { seq: 4 }, subscribe: true });
 });
 
 test("a refused channel is not requested again on this connection", () => {
-  const refused = receive(asked(channelStart(CHANNEL)), {
+  const refused = receive(subscribed(channelStart(CHANNEL)), {
     type: "refused",
     channel: CHANNEL,
     code: "session",
@@ -207,7 +207,7 @@ test("a refused channel is not requested again on this connection", () => {
   });
   expect(refused.refused?.message).toBe("There is no such session.");
   for (let beat = 0; beat < 3; beat += 1)
-    expect(receive(refused.position, { type: "heartbeat", at: 0, positions: {} }).ask).toBeUndefined();
+    expect(receive(refused.position, { type: "heartbeat", at: 0, positions: {} }).subscribe).toBeUndefined();
 });
 
 test("requests a refused session again from its position", () => {

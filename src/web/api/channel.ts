@@ -17,7 +17,7 @@ export interface ChannelPosition {
   /** Everything that the daemon had at its last heartbeat has been applied. */
   readonly synced: boolean;
   /** Number of heartbeats since the last subscription. Absent: it has been answered. */
-  readonly waiting?: number;
+  readonly unanswered_heartbeats?: number;
   /** The daemon refused this channel on this connection. */
   readonly refused?: true;
 }
@@ -36,7 +36,7 @@ interface Received {
   readonly live?: LiveChange;
   readonly refused?: Refusal;
   /** Send `subscription(position)` now. */
-  readonly ask?: true;
+  readonly subscribe?: true;
 }
 
 /** The position before anything was received. */
@@ -51,18 +51,20 @@ export function subscription(position: ChannelPosition): ClientMessage {
 }
 
 /** The position of a client that has just sent `subscription`. */
-export function asked({ refused: _, ...position }: ChannelPosition): ChannelPosition {
-  return { ...position, synced: false, waiting: 0 };
+export function subscribed({ refused: _, ...position }: ChannelPosition): ChannelPosition {
+  return { ...position, synced: false, unanswered_heartbeats: 0 };
 }
 
 /** Discards the position, so that the daemon sends a snapshot. For a state that can no longer be trusted. */
 export const restart = (position: ChannelPosition): ChannelPosition => channelStart(position.channel);
 
-const askAgain = (position: ChannelPosition): Received =>
-  position.waiting === undefined ? { position: asked(position), ask: true } : { position };
+const subscribeAgain = (position: ChannelPosition): Received =>
+  position.unanswered_heartbeats === undefined
+    ? { position: subscribed(position), subscribe: true }
+    : { position };
 
 /** The position after the daemon has sent everything it had: no subscription is unanswered. */
-function settled({ waiting: _, ...position }: ChannelPosition): ChannelPosition {
+function upToDate({ unanswered_heartbeats: _, ...position }: ChannelPosition): ChannelPosition {
   return { ...position, synced: true };
 }
 
@@ -88,7 +90,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
         live: { reset: true, parts: (message.live ?? []).map((part) => ({ ...part, offset: 0 })) },
       };
     case "frames": {
-      if (message.epoch !== position.epoch) return askAgain(position);
+      if (message.epoch !== position.epoch) return subscribeAgain(position);
       let seq = position.seq;
       const frames: ChannelFrame[] = [];
       for (const frame of message.frames) {
@@ -101,16 +103,16 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       const check = seq === last ? message.check : undefined;
       const moved = seq === position.seq ? position : moveTo(position, seq, check);
       const live = message.live === undefined ? {} : { live: message.live };
-      return { ...(last > seq ? askAgain(moved) : { position: moved }), frames, ...live };
+      return { ...(last > seq ? subscribeAgain(moved) : { position: moved }), frames, ...live };
     }
     case "sessions":
-      if (message.epoch !== position.epoch || message.seq > position.seq + 1) return askAgain(position);
+      if (message.epoch !== position.epoch || message.seq > position.seq + 1) return subscribeAgain(position);
       if (message.seq <= position.seq) return { position };
       return { position: { ...position, seq: message.seq }, rows: message };
     case "synced":
-      if (message.epoch !== position.epoch || message.seq > position.seq) return askAgain(position);
+      if (message.epoch !== position.epoch || message.seq > position.seq) return subscribeAgain(position);
       return {
-        position: settled(
+        position: upToDate(
           message.seq === position.seq ? moveTo(position, message.seq, message.check) : position,
         ),
       };
@@ -121,18 +123,23 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
     }
     case "heartbeat": {
       if (position.refused) return { position };
-      const there = message.positions[position.channel];
-      const behind = there === undefined || there.epoch !== position.epoch || there.seq > position.seq;
-      if (!behind)
+      const daemonPosition = message.positions[position.channel];
+      const isBehind =
+        daemonPosition === undefined ||
+        daemonPosition.epoch !== position.epoch ||
+        daemonPosition.seq > position.seq;
+      if (!isBehind)
         return {
-          position: position.waiting === undefined && position.synced ? position : settled(position),
+          position:
+            position.unanswered_heartbeats === undefined && position.synced ? position : upToDate(position),
         };
       // After one heartbeat, the answer may still arrive; after the second, it must have been lost.
-      if (position.waiting === 0) return { position: { ...position, waiting: 1 } };
-      return { position: asked(position), ask: true };
+      if (position.unanswered_heartbeats === 0)
+        return { position: { ...position, unanswered_heartbeats: 1 } };
+      return { position: subscribed(position), subscribe: true };
     }
     case "refused":
-      return { position: { ...settled(position), synced: false, refused: true }, refused: message };
+      return { position: { ...upToDate(position), synced: false, refused: true }, refused: message };
   }
   return message satisfies never;
 }

@@ -12,7 +12,7 @@ export interface ApiClient {
 }
 
 /** Assumed minimum upload speed, in bytes per millisecond. Determines how much longer a request may take after a reconnection. */
-const SLOWEST = 16;
+const MIN_UPLOAD_SPEED = 16;
 /** How many connections browsers open to one host, and the timeout for probing them, in milliseconds. */
 const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 
@@ -23,16 +23,16 @@ const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 export function abortedWhenLost(client: ApiClient): Requests {
   const requests = requestsBy(client.ask);
   const pending = new Map<AbortController, unknown>();
-  let deadOnesClosed: Promise<unknown> | undefined;
+  let deadConnectionsClosed: Promise<unknown> | undefined;
   client.live.connection.subscribe((now, before) => {
     if (now.status !== "live" || before.status !== "lost") return;
     for (const [abort, body] of pending) {
       const length = body === undefined ? 0 : JSON.stringify(body).length;
-      setTimeout(() => abort.abort(), length / SLOWEST);
+      setTimeout(() => abort.abort(), length / MIN_UPLOAD_SPEED);
     }
     // Later requests would hang on idle, dead connections: probe each one, so that the browser closes it if there is no answer.
     // The URLs differ, because the browser's cache serializes requests for the same URL.
-    deadOnesClosed = Promise.all(
+    deadConnectionsClosed = Promise.all(
       Array.from({ length: CONNECTIONS.most }, (_, n) =>
         requests.get(`/api/status?${n}`, AbortSignal.timeout(CONNECTIONS.wait_ms)),
       ),
@@ -48,7 +48,7 @@ export function abortedWhenLost(client: ApiClient): Requests {
     const end = (): void => abort.abort();
     signal?.addEventListener("abort", end);
     pending.set(abort, body);
-    await deadOnesClosed;
+    await deadConnectionsClosed;
     const reply = await send(abort.signal);
     pending.delete(abort);
     signal?.removeEventListener("abort", end);

@@ -2,7 +2,7 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Frame } from "../../model/frames/frame.ts";
 import { joinLiveChanges, type LiveChange } from "../../model/live-text.ts";
 import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../../protocol.ts";
-import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
+import { type ChannelPosition, channelStart, receive, restart, subscribed, subscription } from "./channel.ts";
 
 /** Time without a message after which the connection counts as dead, in milliseconds. */
 const SILENCE_MS = 10_000;
@@ -57,7 +57,7 @@ export interface Subscription {
   end(): ChannelPosition;
 }
 
-interface Follower {
+interface Subscriber {
   position: ChannelPosition;
   /** Messages that were received, but not applied yet. */
   pending: Batch | undefined;
@@ -116,14 +116,14 @@ export function createLive({
   silence_ms = SILENCE_MS,
 }: LiveOptions): Live {
   const connection = createStore<Connection>(() => ({ status: "connecting" }));
-  const followers = new Map<string, Follower>();
+  const subscribers = new Map<string, Subscriber>();
   let socket: WebSocket | undefined;
   let attempt = 0;
-  let openedOnce = false;
+  let hasOpened = false;
   let blocked = false;
   let last_message_at: number | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let silence: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  let silenceTimer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
   let frameRequest: number | undefined;
@@ -133,10 +133,10 @@ export function createLive({
     clearTimeout(flushTimer);
     frameRequest = undefined;
     flushTimer = undefined;
-    for (const follower of [...followers.values()]) {
-      const { pending } = follower;
-      follower.pending = undefined;
-      if (pending !== undefined) follower.apply(pending);
+    for (const subscriber of [...subscribers.values()]) {
+      const { pending } = subscriber;
+      subscriber.pending = undefined;
+      if (pending !== undefined) subscriber.apply(pending);
     }
   };
   const scheduleFlush = (): void => {
@@ -148,21 +148,21 @@ export function createLive({
   const send = (message: ClientMessage): void => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
   };
-  const pendingOf = (follower: Follower): Batch => {
-    follower.pending ??= { frames: [], rows: [], position: follower.position };
+  const pendingOf = (subscriber: Subscriber): Batch => {
+    subscriber.pending ??= { frames: [], rows: [], position: subscriber.position };
     scheduleFlush();
-    return follower.pending;
+    return subscriber.pending;
   };
   /** Clears the live parts when subscribing: the answer contains all of them again. */
-  const clearLive = (follower: Follower): void => {
-    if (!follower.has_live) return;
-    follower.has_live = false;
-    pendingOf(follower).live = { reset: true, parts: [] };
+  const clearLive = (subscriber: Subscriber): void => {
+    if (!subscriber.has_live) return;
+    subscriber.has_live = false;
+    pendingOf(subscriber).live = { reset: true, parts: [] };
   };
-  const ask = (follower: Follower): void => {
-    const message = subscription(follower.position);
-    follower.position = asked(follower.position);
-    clearLive(follower);
+  const sendSubscription = (subscriber: Subscriber): void => {
+    const message = subscription(subscriber.position);
+    subscriber.position = subscribed(subscriber.position);
+    clearLive(subscriber);
     send(message);
   };
 
@@ -177,29 +177,29 @@ export function createLive({
       true,
     );
   };
-  const lose = (): void => {
+  const disconnect = (): void => {
     const lost = socket;
     socket = undefined;
     lost?.close();
-    clearTimeout(silence);
-    clearTimeout(retry);
+    clearTimeout(silenceTimer);
+    clearTimeout(retryTimer);
     if (closed) return;
     // Full jitter, so that a thousand pages do not reconnect at once after a restart.
     const wait = 250 + random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
     attempt += 1;
     setStatus("lost", Date.now() + wait);
-    retry = setTimeout(connect, wait);
+    retryTimer = setTimeout(connect, wait);
     void probe().then((answer) => {
-      blocked = answer === "ok" && !openedOnce;
+      blocked = answer === "ok" && !hasOpened;
       connection.setState({ blocked });
       if (answer !== "unauthorized" || socket !== undefined || closed) return;
-      clearTimeout(retry);
+      clearTimeout(retryTimer);
       setStatus("unauthorized");
     });
   };
   const listenForSilence = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(lose, silence_ms);
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(disconnect, silence_ms);
   };
   const markAlive = (): void => {
     last_message_at = Date.now();
@@ -208,50 +208,50 @@ export function createLive({
     if (connection.getState().status !== "live") setStatus("live");
   };
   const handle = (message: ServerMessage): void => {
-    for (const follower of followers.values()) {
-      const before = follower.position;
+    for (const subscriber of subscribers.values()) {
+      const before = subscriber.position;
       const received = receive(before, message);
       const { position, live: change } = received;
-      follower.position = position;
-      if (received.ask) {
+      subscriber.position = position;
+      if (received.subscribe) {
         send(subscription(position));
-        clearLive(follower);
+        clearLive(subscriber);
       } else if (change !== undefined) {
-        const pending = pendingOf(follower);
+        const pending = pendingOf(subscriber);
         pending.live = joinLiveChanges(pending.live, change);
-        follower.has_live ||= change.parts.length > 0;
+        subscriber.has_live ||= change.parts.length > 0;
       }
-      if (position !== before) addTo(pendingOf(follower), received);
+      if (position !== before) addTo(pendingOf(subscriber), received);
     }
   };
 
   function connect(): void {
-    clearTimeout(retry);
+    clearTimeout(retryTimer);
     if (closed || socket !== undefined) return;
     const opened = openSocket === undefined ? new WebSocket(url) : openSocket(url);
     socket = opened;
     /** The pieces of a message received so far. */
-    let begun = "";
+    let pieces = "";
     // A hanging handshake counts as silence.
     listenForSilence();
     opened.onopen = () => {
       if (socket !== opened) return;
-      openedOnce = true;
+      hasOpened = true;
       blocked = false;
-      for (const follower of followers.values()) ask(follower);
+      for (const subscriber of subscribers.values()) sendSubscription(subscriber);
     };
     opened.onmessage = (event) => {
       if (socket !== opened) return;
       markAlive();
       const [piece, more] = event.data.split(PIECE_MARK);
-      begun += piece;
+      pieces += piece;
       if (more !== undefined) return;
-      const message = parse(begun);
-      begun = "";
+      const message = parse(pieces);
+      pieces = "";
       if (message !== undefined) handle(message);
     };
     const end = (): void => {
-      if (socket === opened) lose();
+      if (socket === opened) disconnect();
     };
     opened.onclose = end;
     opened.onerror = end;
@@ -259,8 +259,8 @@ export function createLive({
   const reconnect = (): void => {
     if (closed) return;
     attempt = 0;
-    const stale = last_message_at === undefined || Date.now() - last_message_at > silence_ms;
-    if (socket !== undefined && !stale) return;
+    const isSilent = last_message_at === undefined || Date.now() - last_message_at > silence_ms;
+    if (socket !== undefined && !isSilent) return;
     const old = socket;
     socket = undefined;
     old?.close();
@@ -269,52 +269,52 @@ export function createLive({
     connect();
   };
   // Timers may not have run while the device slept, was offline, or the tab was hidden.
-  const wake = (): void => {
+  const reconnectIfVisible = (): void => {
     if (!document.hidden && connection.getState().status !== "unauthorized") reconnect();
   };
-  window.addEventListener("online", wake);
-  document.addEventListener("visibilitychange", wake);
+  window.addEventListener("online", reconnectIfVisible);
+  document.addEventListener("visibilitychange", reconnectIfVisible);
   connect();
 
   return {
     connection,
     subscribe(channel, apply, from) {
-      const follower: Follower = {
+      const subscriber: Subscriber = {
         position: from ?? channelStart(channel),
         pending: undefined,
         has_live: false,
         apply,
       };
-      followers.set(channel, follower);
-      ask(follower);
+      subscribers.set(channel, subscriber);
+      sendSubscription(subscriber);
       return {
         restart() {
-          follower.position = restart(follower.position);
-          follower.pending = undefined;
-          follower.has_live = true;
-          ask(follower);
+          subscriber.position = restart(subscriber.position);
+          subscriber.pending = undefined;
+          subscriber.has_live = true;
+          sendSubscription(subscriber);
         },
-        retry: () => ask(follower),
+        retry: () => sendSubscription(subscriber),
         end() {
-          if (followers.get(channel) === follower) {
-            followers.delete(channel);
+          if (subscribers.get(channel) === subscriber) {
+            subscribers.delete(channel);
             send({ type: "unsubscribe", channel });
           }
-          if (follower.pending !== undefined) apply(follower.pending);
-          follower.pending = undefined;
-          return follower.position;
+          if (subscriber.pending !== undefined) apply(subscriber.pending);
+          subscriber.pending = undefined;
+          return subscriber.position;
         },
       };
     },
     reconnect,
     close() {
       closed = true;
-      clearTimeout(retry);
-      clearTimeout(silence);
+      clearTimeout(retryTimer);
+      clearTimeout(silenceTimer);
       clearTimeout(flushTimer);
       if (frameRequest !== undefined) cancelAnimationFrame(frameRequest);
-      window.removeEventListener("online", wake);
-      document.removeEventListener("visibilitychange", wake);
+      window.removeEventListener("online", reconnectIfVisible);
+      document.removeEventListener("visibilitychange", reconnectIfVisible);
       socket?.close();
       socket = undefined;
     },
