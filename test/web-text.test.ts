@@ -23,7 +23,7 @@ const ALLOWED = new Set([
   "file:/path.json",
 ]);
 /** Attributes and object members whose values are UI text. */
-const SHOWN = /^(?:aria-label|aria-description|title|placeholder|alt|label|does|summary)$/;
+const SHOWN = /^(?:aria-label|aria-description|title|placeholder|alt|label|summary)$/;
 const hasWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !ALLOWED.has(text.trim());
 
 /** The texts that an expression may evaluate to, without those in called functions. */
@@ -112,7 +112,7 @@ it("finds text only in elements, in attributes and in the help of keys", () => {
         <code>npm start -- PATH</code>
       </main>
     );
-    const binding = { keys: ["Escape"], does: "Close it" };`;
+    const binding = { keys: ["Escape"], label: "Close it" };`;
   const { texts, early } = look("page.tsx", source);
   expect(texts.toSorted()).toEqual(["Close it", "Hello", "Open page", "Result", "there"]);
   expect(early).toEqual(["t.app.name;"]);

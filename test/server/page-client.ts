@@ -131,7 +131,7 @@ export function openPageClient(options: PageClientOptions): PageClient {
       const askAgain = () => {
         if (listed.has(session_id) && session.state.getState().refused) session.retry();
       };
-      session.follow();
+      session.subscribe();
       if (lists) {
         list_changed.add(askAgain);
         session.state.subscribe((state, before) => {

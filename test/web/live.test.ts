@@ -71,7 +71,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   daemon.sessions.add(SESSION, turnFrames(0));
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
 
   let truth = emptyTranscript(SESSION);
@@ -109,7 +109,7 @@ test("the pages of a long session are loaded where they are viewed, and stay con
   daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   const count = session.state.getState().transcript?.parts.length ?? 0;
   expect(count).toBeGreaterThan(700);
@@ -140,7 +140,7 @@ test("a page whose connection died silently is loaded once the daemon responds a
   });
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   const loaded = session.load(0, 10);
   await eventually(() => expect(asked).toBe(1));
@@ -160,7 +160,7 @@ test("a page whose connection died during sleep is loaded after waking", async (
   });
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   const loaded = session.load(0, 10);
   await eventually(() => expect(asked).toBe(1));
@@ -201,7 +201,7 @@ test("a page of long parts in several replies is loaded completely", async () =>
   daemon.sessions.add(SESSION, frames);
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   await session.load(0, 200);
   for (let index = 0; index < 200; index += 1)
@@ -236,6 +236,6 @@ test("a session that does not exist is refused", async () => {
   daemon = await startTestDaemon();
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
-  session.follow();
+  session.subscribe();
   await eventually(() => expect(session.state.getState().refused?.code).toBe("no_channel"));
 });

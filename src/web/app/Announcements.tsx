@@ -43,33 +43,35 @@ export function Announcements({ session_id }: { session_id: string | undefined }
   const loaded = useStore(rows, (now) => now.loaded);
   const row = useRow(session_id);
   const waiting = useWaiting();
-  const [said, setSaid] = useState({ words: "", count: 0 });
+  const [announcement, setAnnouncement] = useState({ words: "", count: 0 });
   const before = useRef<{ session_id: string | undefined; key: string | undefined }>(undefined);
-  const asked = useRef<ReadonlySet<string>>(undefined);
+  const knownKeys = useRef<ReadonlySet<string>>(undefined);
   const { key, words, isOver } = row === undefined ? {} : stateOf(row);
 
   useEffect(() => {
     if (!loaded) return;
-    const news: string[] = [];
+    const messages: string[] = [];
     const isOpened = before.current?.session_id !== session_id || before.current?.key === undefined;
     // A session that had ended before it was opened is not announced.
-    if (words !== undefined && (isOpened ? isOver === false : before.current?.key !== key)) news.push(words);
+    if (words !== undefined && (isOpened ? isOver === false : before.current?.key !== key))
+      messages.push(words);
     before.current = { session_id, key };
 
-    const known = asked.current;
-    asked.current = new Set(waiting.map((one) => one.key));
-    const asking = waiting.filter((one) => known?.has(one.key) === false);
-    for (const one of asking) if (one.row.id === session_id && one.key !== key) news.push(waitsFor(one));
-    const others = asking.filter((one) => one.row.id !== session_id);
+    const previousKeys = knownKeys.current;
+    knownKeys.current = new Set(waiting.map((one) => one.key));
+    const newWaits = waiting.filter((one) => previousKeys?.has(one.key) === false);
+    for (const one of newWaits)
+      if (one.row.id === session_id && one.key !== key) messages.push(waitsFor(one));
+    const others = newWaits.filter((one) => one.row.id !== session_id);
     const [first] = others;
     if (first !== undefined) {
       const isBelow = ancestorsOf(rows.getState().byId, first.row).some((id) => id === session_id);
 
       const what = visibleText(first.title, "prose");
-      news.push(t.announce.waiting(isBelow, `${sessionTitle(first.row)}: ${what}`, others.length - 1));
+      messages.push(t.announce.waiting(isBelow, `${sessionTitle(first.row)}: ${what}`, others.length - 1));
     }
-    setSaid(({ count }) => ({ words: news.join(". "), count: count + 1 }));
+    setAnnouncement(({ count }) => ({ words: messages.join(". "), count: count + 1 }));
   }, [loaded, session_id, key, words, isOver, waiting, rows]);
   // A new key makes screen readers announce the same words again.
-  return <span key={said.count}>{said.words}</span>;
+  return <span key={announcement.count}>{announcement.words}</span>;
 }

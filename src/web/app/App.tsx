@@ -62,7 +62,7 @@ export async function loadScreen({ screen }: Route): Promise<void> {
       return UsageScreen.load();
     case "rules":
       return RulesScreen.load();
-    case "nowhere":
+    case "not-found":
       return;
   }
   return screen satisfies never;
@@ -210,7 +210,7 @@ function RoutedScreen({ route, visit }: { route: Route; visit: number }): ReactN
           find={route.find}
         />
       );
-    case "nowhere":
+    case "not-found":
       return <NoSuchPage path={route.path} />;
   }
   return route satisfies never;

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useState } from "react";
 import { t } from "../text/text.ts";
-import type { Shown } from "./HelpDialogs.tsx";
+import type { HelpDialog } from "./HelpDialogs.tsx";
 import { type KeyBinding, useKeys } from "./keys.ts";
 import { openPalette, pageKeys } from "./page-keys.ts";
 
@@ -21,19 +21,19 @@ export function HelpAndSettings({
   /** The pane that the keys belong to, if several are side by side. */
   pane?: RefObject<HTMLElement | null>;
 }): ReactNode {
-  const [open, setOpen] = useState<{ shown: Shown } & Awaited<ReturnType<typeof loadHelpDialogs>>>();
+  const [open, setOpen] = useState<{ shown: HelpDialog } & Awaited<ReturnType<typeof loadHelpDialogs>>>();
   /**
    * If the script cannot be fetched, nothing opens, and the next click tries again: the page already shows that it is
    * disconnected.
    */
-  const show = (shown: Shown): void =>
+  const show = (shown: HelpDialog): void =>
     void loadHelpDialogs().then(
       (dialogs) => setOpen({ shown, ...dialogs }),
       () => {},
     );
   const own: KeyBinding[] = [
-    { keys: ["?"], does: t.keys.title, run: () => show("keys") },
-    { keys: [","], does: t.app.settings, run: () => show("settings") },
+    { keys: ["?"], label: t.keys.title, run: () => show("keys") },
+    { keys: [","], label: t.app.settings, run: () => show("settings") },
   ];
   useKeys(own, pane);
   const wide = more === undefined ? "button" : "button if-wide";

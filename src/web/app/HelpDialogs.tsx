@@ -12,7 +12,7 @@ import type { NotifyOf, Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
 import "./help-dialogs.css";
 
-export type Shown = "keys" | "settings" | "more";
+export type HelpDialog = "keys" | "settings" | "more";
 
 /** The dialogs that `HelpAndSettings` opens. */
 export function HelpDialogs({
@@ -22,11 +22,11 @@ export function HelpDialogs({
   onShow,
   onClose,
 }: {
-  shown: Shown;
+  shown: HelpDialog;
   bindings: readonly KeyBinding[];
   more: ReactNode;
-  onShow(shown: Shown): void;
-  onClose(closed: Shown): void;
+  onShow(shown: HelpDialog): void;
+  onClose(closed: HelpDialog): void;
 }): ReactNode {
   const close = (): void => onClose(shown);
   switch (shown) {
@@ -34,14 +34,14 @@ export function HelpDialogs({
       return (
         <Dialog key={shown} title={t.keys.title} onClose={close}>
           <dl className="binding-list">
-            {bindings.map(({ keys, does }) => (
-              <div key={does}>
+            {bindings.map(({ keys, label }) => (
+              <div key={label}>
                 <dt>
                   {keys.map((key) => (
                     <kbd key={key}>{keyLabel(key)}</kbd>
                   ))}
                 </dt>
-                <dd>{does}</dd>
+                <dd>{label}</dd>
               </div>
             ))}
           </dl>

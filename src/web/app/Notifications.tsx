@@ -16,9 +16,9 @@ export function Notifications({ session_id }: { session_id: string | undefined }
   const { rows } = client;
   const [push] = useSetting("push");
   const [of] = useSetting("notify");
-  const here = useRef(session_id);
+  const session_on_screen = useRef(session_id);
   useEffect(() => {
-    here.current = session_id;
+    session_on_screen.current = session_id;
   }, [session_id]);
   useEffect(() => {
     if (!push) return;
@@ -43,7 +43,7 @@ export function Notifications({ session_id }: { session_id: string | undefined }
     let timer: ReturnType<typeof setTimeout> | undefined;
     let checked_at = 0;
     const isSeen = ({ row }: AttentionItem): boolean =>
-      row.id === here.current && document.visibilityState === "visible" && document.hasFocus();
+      row.id === session_on_screen.current && document.visibilityState === "visible" && document.hasFocus();
     const check = (): void => {
       clearTimeout(timer);
       timer = undefined;

@@ -1,19 +1,23 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { t } from "../text/text.ts";
 import { onFilesChosen } from "./file-chooser.ts";
-import type { Given } from "./opened-files.ts";
+import type { ChosenFiles } from "./opened-files.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { useClient } from "./store.ts";
 import "./open-files.css";
 
 /** Loaded on first use. */
 const loadOpened = () => import("./OpenedDialog.tsx");
-type Opened = Awaited<ReturnType<typeof loadOpened>>;
+type OpenedModule = Awaited<ReturnType<typeof loadOpened>>;
 
-/** `told`: a dialog shows a problem, or several sessions to choose from. */
+/** `showing`: a dialog shows a problem, or several sessions to choose from. */
 type State =
   | { is: "idle" | "dragging" | "opening" }
-  | { is: "told"; opened: Awaited<ReturnType<Opened["openFiles"]>>; Dialog: Opened["OpenedDialog"] };
+  | {
+      is: "showing";
+      opened: Awaited<ReturnType<OpenedModule["openFiles"]>>;
+      Dialog: OpenedModule["OpenedDialog"];
+    };
 
 const IDLE: State = { is: "idle" };
 
@@ -24,7 +28,7 @@ export function OpenFiles(): ReactNode {
   const close = useCallback(() => setState(IDLE), []);
 
   const open = useCallback(
-    async (given: Given): Promise<void> => {
+    async (given: ChosenFiles): Promise<void> => {
       setState({ is: "opening" });
       // If the script cannot be fetched, the page already shows that it is disconnected.
       const loaded = await loadOpened().catch(() => undefined);
@@ -33,7 +37,7 @@ export function OpenFiles(): ReactNode {
       const [session, ...others] = "problem" in opened ? [] : loaded.topSessions(opened);
       const isClear = others.length === 0 && !("problem" in opened) && opened.problems.length === 0;
       if (session === undefined || !isClear)
-        return setState({ is: "told", opened, Dialog: loaded.OpenedDialog });
+        return setState({ is: "showing", opened, Dialog: loaded.OpenedDialog });
       setState(IDLE);
       navigate(sessionHref(session.id));
     },
@@ -58,13 +62,16 @@ export function OpenFiles(): ReactNode {
           <p>{state.is === "dragging" ? t.opened.drop : t.opened.opening}</p>
         </div>
       )}
-      {state.is === "told" && <state.Dialog opened={state.opened} onClose={close} />}
+      {state.is === "showing" && <state.Dialog opened={state.opened} onClose={close} />}
     </>
   );
 }
 
 /** Handles files that are dragged over the page, except those that an element handles itself, such as images in the composer. */
-function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given) => Promise<void>): void {
+function useFileDrop(
+  setDragging: (isOver: boolean) => void,
+  open: (given: ChosenFiles) => Promise<void>,
+): void {
   useEffect(() => {
     const isFree = (): boolean => document.querySelector("dialog[open]") === null;
     const over = (event: DragEvent): void => {

@@ -16,10 +16,10 @@ export function SourceSettings(): ReactNode {
   const [agents, setAgents] = useState<readonly AgentSource[]>();
   /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
-  /** `notLoaded`: why the last request failed. `notStored`: why a change was not stored. */
-  const [notLoaded, setNotLoaded] = useState<string>();
-  const [notStored, setNotStored] = useState<string>();
-  const problem = notStored ?? notLoaded;
+  /** `loadProblem`: why the last request failed. `storeProblem`: why a change was not stored. */
+  const [loadProblem, setLoadProblem] = useState<string>();
+  const [storeProblem, setStoreProblem] = useState<string>();
+  const problem = storeProblem ?? loadProblem;
 
   useEffect(() => {
     const ended = new AbortController();
@@ -28,7 +28,7 @@ export function SourceSettings(): ReactNode {
       const reply = await api.sources(ended.signal);
       if (ended.signal.aborted || before !== changes.current) return;
       if (reply.ok) setAgents(reply.value.agents);
-      setNotLoaded(reply.ok ? undefined : failureText(reply.failure));
+      setLoadProblem(reply.ok ? undefined : failureText(reply.failure));
     };
     void load();
     const timer = setInterval(load, REFRESH_MS);
@@ -42,13 +42,13 @@ export function SourceSettings(): ReactNode {
     setAgents((before) => before?.map((one) => (one.agent === source.agent ? { ...one, ...source } : one)));
   const change = async (agent: string, is_on: boolean): Promise<void> => {
     changes.current += 1;
-    setNotStored(undefined);
+    setStoreProblem(undefined);
     // Shown immediately: a switch disabled during the request would lose the focus.
     put({ agent, is_on });
     const reply = await api.changeSource(agent, is_on);
     changes.current += 1;
     put(reply.ok ? reply.value : { agent, is_on: !is_on });
-    if (!reply.ok) setNotStored(failureText(reply.failure));
+    if (!reply.ok) setStoreProblem(failureText(reply.failure));
   };
 
   // A source that is off was switched off by the user, who must be able to find its switch again.

@@ -1,7 +1,7 @@
 import type { Client } from "./store.ts";
 
 /** Dismisses the alert of a rule in a session. The daemon stores this; `false`: it could not be stored. */
-export async function alertDone(
+export async function dismissAlert(
   { ask }: Pick<Client, "ask">,
   rule_id: string,
   session_id: string,

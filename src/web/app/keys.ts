@@ -5,7 +5,7 @@ import { composing } from "../ui/composing.ts";
 /** A key binding, listed in the help. `keys`: alternatives, named as in `KeyboardEvent.key`; `Ctrl+f` also matches ⌘F. */
 export interface KeyBinding {
   readonly keys: readonly string[];
-  readonly does: string;
+  readonly label: string;
   /** Active only while nothing is focused; otherwise the key does what it does in the browser. */
   readonly unfocused?: true;
   /** Not listed in the palette: useful only as a key. */
@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const keyLabel = (key: string): string => NAMES[key] ?? key.replace(/ $/, t.keys.space);
 
 /** Whether keys pressed on `target` are text input. */
-export const typing = (target: EventTarget | null): boolean =>
+export const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
     target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button])"));
@@ -95,7 +95,7 @@ export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLEl
       if (document.querySelector("dialog[open]") !== null) return;
       if (pane !== undefined && (pane.current === null || !holdsKeys(pane.current))) return;
       const name = keyName(event);
-      if (typing(event.target) && !name.startsWith("Ctrl+")) return;
+      if (isTextField(event.target) && !name.startsWith("Ctrl+")) return;
       const free = event.target === document.body;
       const binding = user.current.bindings.find(
         ({ keys, unfocused }) => keys.includes(name) && (free || unfocused !== true),

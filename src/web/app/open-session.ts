@@ -25,14 +25,19 @@ export interface OpenSession {
   /** Subscribes again to a session that was refused, because the daemon may have found it since. */
   retry(): void;
   /** Subscribes to the channel. Returns a function that unsubscribes; the last call ends the subscription and keeps the state. */
-  follow(): () => void;
+  subscribe(): () => void;
 }
 
 const NO_LIVE: readonly LivePart[] = [];
 /** The state before anything was received. */
-const UNREAD: OpenSessionState = { change: { type: "reset" }, live: NO_LIVE, synced: false, ended: false };
+const NOTHING_RECEIVED: OpenSessionState = {
+  change: { type: "reset" },
+  live: NO_LIVE,
+  synced: false,
+  ended: false,
+};
 /** How many touched positions are kept, to tell whether a page of parts is older than the frames that arrived meanwhile. */
-const REMEMBERED = 4_000;
+const MAX_TOUCHES = 4_000;
 /** Minimum time between two snapshots that are requested because of a gap, in milliseconds. */
 const RESYNC_MS = 2_000;
 
@@ -43,19 +48,19 @@ interface SessionClient {
 }
 
 /** Maximum number of sessions cached after the user left them, so that returning shows them immediately. */
-const KEPT_SESSIONS = 6;
-const kept = new WeakMap<Client, Map<string, OpenSession>>();
+const MAX_CACHED_SESSIONS = 6;
+const cachedSessions = new WeakMap<Client, Map<string, OpenSession>>();
 
 /** Returns the cached session, or creates it. */
 export function openSession(client: Client, id: string): OpenSession {
-  const open = kept.get(client) ?? new Map<string, OpenSession>();
-  kept.set(client, open);
+  const open = cachedSessions.get(client) ?? new Map<string, OpenSession>();
+  cachedSessions.set(client, open);
   const session = open.get(id) ?? createOpenSession(id, { api: apiOf(client), live: client.live });
   // Least recently used first. Screens that still show an evicted session hold a reference to it.
   open.delete(id);
   open.set(id, session);
   for (const oldest of open.keys()) {
-    if (open.size <= KEPT_SESSIONS) break;
+    if (open.size <= MAX_CACHED_SESSIONS) break;
     open.delete(oldest);
   }
   return session;
@@ -63,10 +68,10 @@ export function openSession(client: Client, id: string): OpenSession {
 
 /** Creates a session without caching it. The page uses `openSession`. */
 export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
-  const state = createStore<OpenSessionState>(() => UNREAD);
+  const state = createStore<OpenSessionState>(() => NOTHING_RECEIVED);
   let position: ChannelPosition | undefined;
   let subscription: Subscription | undefined;
-  let followers = 0;
+  let subscribers = 0;
   let resynced_at = 0;
   /** The `seq` of the latest frames, and the index of the part that each one touched. */
   let touches: { seq: number; index: number }[] = [];
@@ -106,7 +111,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
         }
         if (frame.type === "end") ended = true;
       }
-      if (touches.length > 2 * REMEMBERED) touches = touches.slice(-REMEMBERED);
+      if (touches.length > 2 * MAX_TOUCHES) touches = touches.slice(-MAX_TOUCHES);
     }
     if (batch.live !== undefined) live = changeLive(live, batch.live);
     position = batch.position;
@@ -124,7 +129,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       },
       true,
     );
-    loader.moved();
+    loader.positionChanged();
     if (transcript?.gap !== undefined && Date.now() - resynced_at > RESYNC_MS) {
       resynced_at = Date.now();
       subscription?.restart();
@@ -141,15 +146,15 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
     },
     position: () => position,
     retry: () => subscription?.retry(),
-    follow() {
-      followers += 1;
+    subscribe() {
+      subscribers += 1;
       subscription ??= live.subscribe(outputChannel(id), apply, position);
       let ended = false;
       return () => {
         if (ended) return;
         ended = true;
-        followers -= 1;
-        if (followers > 0) return;
+        subscribers -= 1;
+        if (subscribers > 0) return;
         position = subscription?.end();
         subscription = undefined;
         if (state.getState().live.length > 0) state.setState({ live: NO_LIVE });

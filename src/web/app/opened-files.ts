@@ -5,10 +5,12 @@ import { t } from "../text/text.ts";
 import { type Client, keepOpenedRows } from "./store.ts";
 
 /** What the user dropped, or chose in a file dialog. */
-export type Given = { readonly entries: readonly FileSystemEntry[] } | { readonly files: readonly File[] };
+export type ChosenFiles =
+  | { readonly entries: readonly FileSystemEntry[] }
+  | { readonly files: readonly File[] };
 
 /** A file and its path relative to the opened folder. */
-interface PlacedFile {
+interface FileWithPath {
   /** `folder/sub/name`, or the name alone. */
   readonly path: string;
   readonly file: File;
@@ -20,11 +22,11 @@ const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 /** Sends files to the daemon, which keeps them in memory. Resolves with their sessions, or with an error message. */
 export async function openFiles(
   client: Client,
-  given: Given,
+  given: ChosenFiles,
 ): Promise<OpenedFilesReply | { problem: string }> {
-  let files: readonly PlacedFile[];
+  let files: readonly FileWithPath[];
   try {
-    files = "entries" in given ? await filesBelow(given.entries) : given.files.map(placed).filter(isWanted);
+    files = "entries" in given ? await filesBelow(given.entries) : given.files.map(withPath).filter(isWanted);
   } catch {
     return { problem: t.opened.unreadable };
   }
@@ -41,12 +43,12 @@ export async function openFiles(
 }
 
 /** `webkitRelativePath` is set only for files of a folder that was chosen in a dialog. */
-const placed = (file: File): PlacedFile => ({ path: file.webkitRelativePath || file.name, file });
-const isWanted = ({ path }: PlacedFile): boolean => !path.split("/").some((name) => SKIPPED.has(name));
+const withPath = (file: File): FileWithPath => ({ path: file.webkitRelativePath || file.name, file });
+const isWanted = ({ path }: FileWithPath): boolean => !path.split("/").some((name) => SKIPPED.has(name));
 
 /** Finds all files in dropped folders. Stops once there are more than `MAX_OPENED_FILES`. */
-async function filesBelow(entries: readonly FileSystemEntry[]): Promise<PlacedFile[]> {
-  const found: PlacedFile[] = [];
+async function filesBelow(entries: readonly FileSystemEntry[]): Promise<FileWithPath[]> {
+  const found: FileWithPath[] = [];
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
     if (found.length > MAX_OPENED_FILES) break;

@@ -11,8 +11,8 @@ export const closePalette = (): void => palette.setState({}, true);
 
 /** Key bindings of every screen. */
 export const pageKeys = (): readonly KeyBinding[] => [
-  { keys: ["Ctrl+k"], does: t.palette.key, keyOnly: true, run: openPalette },
-  { keys: ["$"], does: t.keys.usage, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
-  { keys: ["R"], does: t.keys.rules, run: () => navigate(RULES) },
-  { keys: ["Ctrl+F"], does: t.keys.search, keyOnly: true, run: () => navigate(searchHref("")) },
+  { keys: ["Ctrl+k"], label: t.palette.key, keyOnly: true, run: openPalette },
+  { keys: ["$"], label: t.keys.usage, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
+  { keys: ["R"], label: t.keys.rules, run: () => navigate(RULES) },
+  { keys: ["Ctrl+F"], label: t.keys.search, keyOnly: true, run: () => navigate(searchHref("")) },
 ];

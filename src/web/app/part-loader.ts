@@ -20,21 +20,21 @@ interface PartLoader {
   /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   load(from: number, to: number): Promise<void>;
   /** Call after the position has changed: fills in pages that were waiting for its frames. */
-  moved(): void;
+  positionChanged(): void;
 }
 
 /** Creates the loader of one session. */
 export function createPartLoader({ id, api, state, position, isTouched }: LoadedSession): PartLoader {
   const loading = new Map<number, Promise<void>>();
-  let waitingPages: { epoch: string; seq: number; settle: () => void }[] = [];
+  let waitingPages: { epoch: string; seq: number; resolve: () => void }[] = [];
 
   /** Resolves when the frames that are already part of a page have arrived on the channel, too. */
-  const reached = (epoch: string, seq: number): Promise<void> => {
+  const framesArrived = (epoch: string, seq: number): Promise<void> => {
     const now = position();
     return now === undefined || now.epoch !== epoch || now.seq >= seq
       ? Promise.resolve()
-      : new Promise((settle) => {
-          waitingPages.push({ epoch, seq, settle });
+      : new Promise((resolve) => {
+          waitingPages.push({ epoch, seq, resolve });
         });
   };
 
@@ -46,16 +46,16 @@ export function createPartLoader({ id, api, state, position, isTouched }: Loaded
         return;
       }
       const { epoch, seq, parts, part_count } = reply.value;
-      await reached(epoch, seq);
+      await framesArrived(epoch, seq);
       const now = position();
       if (now !== undefined && now.epoch !== epoch) continue;
       // A frame changed a part of this page after the daemon had read the page: load it again.
       if (isTouched(seq, from, to)) continue;
       fill(state, parts);
       // The daemon sends fewer parts than requested if they are long.
-      const come = new Set(parts.map(({ index }) => index));
+      const received = new Set(parts.map(({ index }) => index));
       let next = from;
-      while (come.has(next)) next += 1;
+      while (received.has(next)) next += 1;
       if (next > from && next < Math.min(to, part_count)) await loadParts(next, to);
       return;
     }
@@ -81,13 +81,13 @@ export function createPartLoader({ id, api, state, position, isTouched }: Loaded
         }),
       );
     },
-    moved() {
+    positionChanged() {
       const now = position();
       if (now === undefined) return;
       const ready = waitingPages.filter((page) => page.epoch !== now.epoch || page.seq <= now.seq);
       if (ready.length === 0) return;
       waitingPages = waitingPages.filter((page) => !ready.includes(page));
-      for (const page of ready) page.settle();
+      for (const page of ready) page.resolve();
     },
   };
 }

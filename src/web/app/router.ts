@@ -27,7 +27,7 @@ export type Route =
   | ({ screen: "usage" } & UsageView)
   | { screen: "rules" }
   | { screen: "session"; session_id: string; beside?: string; fragment: string; find: readonly string[] }
-  | { screen: "nowhere"; path: string };
+  | { screen: "not-found"; path: string };
 
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
@@ -53,7 +53,7 @@ interface Address {
 const listeners = new Set<() => void>();
 let hasMoved = false;
 /** Whether the user has navigated since the page was loaded. On a page load, the focus is left as the browser set it. */
-export const cameFromWithin = (): boolean => hasMoved;
+export const hasNavigated = (): boolean => hasMoved;
 const notify = (): void => {
   hasMoved = true;
   for (const listener of listeners) listener();
@@ -75,7 +75,7 @@ const FORMER_STATES: ReadonlyMap<string, readonly SessionState[]> = new Map([
   ["completed", ["idle", "finished"]],
 ]);
 
-/** The screen of an address; `nowhere` if there is none. */
+/** The screen of an address; `not-found` if there is none. */
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
   if (address.pathname === "/") {
     const query = new URLSearchParams(address.search);
@@ -97,7 +97,7 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
     };
   }
   const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
-  if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
+  if (session_id === undefined) return { screen: "not-found", path: address.pathname };
   const query = new URLSearchParams(address.search);
   const beside = query.get("beside");
   return {
@@ -150,17 +150,17 @@ export function sessionHref(
 
 const here = (): string => location.pathname + location.search + location.hash;
 let address: Address = { href: "", visit: 0 };
-let isBack = !performance
+let isVisitFromHistory = !performance
   .getEntriesByType("navigation")
   .some((loaded) => loaded instanceof PerformanceNavigationTiming && loaded.type === "navigate");
 
 /** Whether the current address was reached through the browser's history or a reload. `false`: through a link. */
-export const cameBack = (): boolean => isBack;
+export const isHistoryVisit = (): boolean => isVisitFromHistory;
 
 let stateHere: () => unknown = () => null;
 
 /** Registers the state that is saved in `history.state` when the user follows a link. Returns a function that unregisters it. */
-export function keepWhenLeaving(state: () => unknown): () => void {
+export function saveStateOnLeave(state: () => unknown): () => void {
   stateHere = state;
   return () => {
     if (stateHere === state) stateHere = () => null;
@@ -170,7 +170,7 @@ export function keepWhenLeaving(state: () => unknown): () => void {
 /** Navigates to an address of this page without a reload. Navigating to the current address adds no history entry. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
-  isBack = false;
+  isVisitFromHistory = false;
   if (href === before) {
     history.replaceState(null, "");
     address = { href, visit: address.visit + 1 };
@@ -193,7 +193,7 @@ export function followLinks(): () => void {
     navigate(link.pathname + link.search + link.hash);
   };
   const comeBack = (): void => {
-    isBack = true;
+    isVisitFromHistory = true;
     notify();
   };
   document.addEventListener("click", follow);

@@ -10,7 +10,7 @@ export interface Reading {
   opened: ReadonlyMap<string, boolean>;
 }
 
-/** The scroll position that `keepWhenLeaving` saved in `history.state`. */
+/** The scroll position that `saveStateOnLeave` saved in `history.state`. */
 export function placeFrom(state: unknown): Reading["place"] {
   if (typeof state !== "object" || state === null || !("place" in state)) return undefined;
   const { place } = state;
@@ -21,7 +21,7 @@ export function placeFrom(state: unknown): Reading["place"] {
   return typeof index === "number" && typeof offset === "number" ? { end: false, index, offset } : undefined;
 }
 
-const KEPT = 2_000;
+const MAX_OPENED = 2_000;
 const key = (session_id: string): string => `verbatim.reading.${session_id}`;
 
 /** Loads what `saveReading` stored in this tab. Empty if nothing was stored or storage is blocked. */
@@ -49,11 +49,14 @@ export function loadReading(session_id: string): Reading {
 }
 
 /**
- * Stores the position in this tab, with the last `KEPT` expanded or collapsed parts. Does nothing if storage is full or blocked.
+ * Stores the position in this tab, with the last `MAX_OPENED` expanded or collapsed parts. Does nothing if storage is full or blocked.
  */
 export function saveReading(session_id: string, { opened, ...reading }: Reading): void {
   try {
-    sessionStorage.setItem(key(session_id), JSON.stringify({ ...reading, opened: [...opened].slice(-KEPT) }));
+    sessionStorage.setItem(
+      key(session_id),
+      JSON.stringify({ ...reading, opened: [...opened].slice(-MAX_OPENED) }),
+    );
   } catch {
     // Storage is full or blocked: the position is lost when the page is closed.
   }

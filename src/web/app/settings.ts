@@ -40,7 +40,7 @@ export interface Settings {
 const KEY = "verbatim.settings";
 
 /** Maximum number of stored folded groups. Some may no longer exist. */
-const MOST_FOLDED = 500;
+const MAX_FOLDED = 500;
 
 type Choices = Omit<Settings, "folded">;
 const choices: { [Name in keyof Choices]: readonly Choices[Name][] } = {
@@ -71,7 +71,7 @@ function choice<Name extends keyof Choices>(stored: object, name: Name): Choices
 function foldedIn(stored: object): string[] {
   const value: unknown = Reflect.get(stored, "folded");
   const keys: unknown[] = Array.isArray(value) ? value : [];
-  return keys.filter((key) => typeof key === "string").slice(-MOST_FOLDED);
+  return keys.filter((key) => typeof key === "string").slice(-MAX_FOLDED);
 }
 
 function read(): Settings {

@@ -10,13 +10,13 @@ export interface LiveReply<T> {
 }
 
 /**
- * Sends a request, and repeats it when `version` changes, but not earlier than `rest` milliseconds after the previous reply. A
+ * Sends a request, and repeats it when `version` changes, but not earlier than `interval` milliseconds after the previous reply. A
  * different `load` discards the value.
  */
 export function useLiveReply<T>(
   load: (signal: AbortSignal) => Promise<ApiResult<T>>,
   version: number,
-  rest: number,
+  interval: number,
 ): LiveReply<T> {
   const [loaded, setLoaded] = useState<{ by?: typeof load; reply: LiveReply<T> }>({ reply: {} });
   const refetch = useRef<() => void>(undefined);
@@ -40,7 +40,7 @@ export function useLiveReply<T>(
       timer = setTimeout(() => {
         isBusy = false;
         if (isStale) void request();
-      }, rest);
+      }, interval);
     };
     refetch.current = () => {
       if (isBusy) isStale = true;
@@ -50,7 +50,7 @@ export function useLiveReply<T>(
       ended.abort();
       clearTimeout(timer);
     };
-  }, [load, rest]);
-  useEffect(() => refetch.current?.(), [load, rest, version]);
+  }, [load, interval]);
+  useEffect(() => refetch.current?.(), [load, interval, version]);
   return loaded.by === load ? loaded.reply : {};
 }

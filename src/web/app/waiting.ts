@@ -7,7 +7,7 @@ import { navigate, sessionHref } from "./router.ts";
 import { type SessionRows, useClient } from "./store.ts";
 
 /** Something that waits for the user: a request of a managed session, or an agent in a terminal. */
-export interface Waiting {
+export interface Wait {
   readonly row: SessionSummary;
   /** Unique among all waits, including earlier ones of the same session. */
   readonly key: string;
@@ -23,7 +23,7 @@ export interface Waiting {
 type Rows = Pick<SessionRows, "byId" | "waiting">;
 
 /** What a session waits for, not counting its runs. The longest wait comes first. */
-export function waitsOf(row: SessionSummary): Waiting[] {
+export function waitsOf(row: SessionSummary): Wait[] {
   const { requests = [], waiting } = row;
   if (requests.length === 0 && waiting !== undefined) {
     const since = waiting.since ?? row.last_activity_at;
@@ -41,7 +41,7 @@ export function waitsOf(row: SessionSummary): Waiting[] {
 }
 
 /** Everything that waits for the user, longest wait first. */
-export function allWaiting({ byId, waiting }: Rows): Waiting[] {
+export function allWaiting({ byId, waiting }: Rows): Wait[] {
   return [...waiting]
     .map((id) => byId.get(id))
     .filter((row): row is SessionSummary => row !== undefined)
@@ -62,8 +62,8 @@ export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
 }
 
 /** What the runs below each session wait for, at any depth, by session id. The longest wait comes first. */
-export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
-  const below = new Map<string, Waiting[]>();
+export function waitingBelow(rows: Rows): Map<string, Wait[]> {
+  const below = new Map<string, Wait[]>();
   for (const waiting of allWaiting(rows))
     for (const id of ancestorsOf(rows.byId, waiting.row)) {
       const known = below.get(id);
@@ -74,7 +74,7 @@ export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
 }
 
 /** Everything that waits, live. */
-export function useWaiting(): Waiting[] {
+export function useWaiting(): Wait[] {
   const { rows } = useClient();
   // The key changes only when a wait does, so that the thousands of other row changes do not re-render.
   const key = useStore(rows, (now) =>
@@ -108,17 +108,17 @@ export function usePageTitle(title: string | undefined): void {
   }, [title, waiting]);
 }
 
-/** The key binding that navigates to the next wait, in any session. Calls `tell` with whether there is one. */
-export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
+/** The key binding that navigates to the next wait, in any session. Calls `onResult` with whether there is one. */
+export function useWaitingKey(onResult?: (found: boolean) => void): KeyBinding {
   const { rows } = useClient();
   return {
     keys: ["w"],
-    does: t.waiting.next,
+    label: t.waiting.next,
     run() {
       const hrefs = allWaiting(rows.getState()).map(({ href }) => href);
       const here = hrefs.indexOf(location.pathname + location.hash);
       const next = hrefs[(here + 1) % hrefs.length];
-      tell?.(next !== undefined);
+      onResult?.(next !== undefined);
       // If the session is open already, keep what is open beside it.
       const isHere = next === location.pathname + location.hash;
       if (next !== undefined) navigate(isHere ? location.pathname + location.search + location.hash : next);

@@ -29,7 +29,7 @@ function sessionOf(parts: number) {
     partAt: () => undefined,
     position: () => undefined,
     retry() {},
-    follow: () => () => {},
+    subscribe: () => () => {},
   };
   return { session, grow: (count: number) => state.setState(stateWith(count), true) };
 }

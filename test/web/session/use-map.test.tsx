@@ -37,7 +37,7 @@ it.each([
     partAt: () => undefined,
     position: () => undefined,
     retry() {},
-    follow: () => () => {},
+    subscribe: () => () => {},
   };
   renderHook(() => useMap(session, true), {
     wrapper: ({ children }) => <ClientProvider value={client}>{children}</ClientProvider>,

@@ -28,9 +28,9 @@ export function NewSessionScreen(): ReactNode {
 
   const bindings: KeyBinding[] = [
     useWaitingKey(),
-    { keys: ["c"], does: t.start.write, run: () => prompt.current?.focus() },
-    ...(hasPast ? [{ keys: ["p"], does: t.past.title, run: () => setShowsPast(true) }] : []),
-    { keys: ["u", "Escape"], does: t.start.back, run: () => navigate("/") },
+    { keys: ["c"], label: t.start.write, run: () => prompt.current?.focus() },
+    ...(hasPast ? [{ keys: ["p"], label: t.past.title, run: () => setShowsPast(true) }] : []),
+    { keys: ["u", "Escape"], label: t.start.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
 

@@ -150,9 +150,9 @@ export function commandEntries(
   };
   const { settings: words } = t;
   const entries: PaletteEntry[] = [
-    ...bindings.map(({ keys: [key], does, run }) => ({
-      id: `key ${does}`,
-      title: does,
+    ...bindings.map(({ keys: [key], label, run }) => ({
+      id: `key ${label}`,
+      title: label,
       details: "",
       ...(key === undefined ? {} : { key }),
       action: { run },

@@ -32,8 +32,8 @@ export function RulesScreen(): ReactNode {
   usePageTitle(t.rules.pageTitle);
   const begin = (): void => setDraft(emptyDraft(newId()));
   const bindings: KeyBinding[] = [
-    { keys: ["n"], does: t.rules.add, run: begin },
-    { keys: ["u"], does: t.usage.back, run: () => navigate("/") },
+    { keys: ["n"], label: t.rules.add, run: begin },
+    { keys: ["u"], label: t.usage.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
 

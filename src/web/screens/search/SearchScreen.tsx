@@ -128,8 +128,8 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   }
 
   const bindings: KeyBinding[] = [
-    { keys: ["/"], does: t.search.focus, run: () => input.current?.focus() },
-    { keys: ["u"], does: t.start.back, run: () => navigate("/") },
+    { keys: ["/"], label: t.search.focus, run: () => input.current?.focus() },
+    { keys: ["u"], label: t.start.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
 

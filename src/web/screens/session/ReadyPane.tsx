@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import type { SessionSummary } from "../../../model/session.ts";
 import { useKeys } from "../../app/keys.ts";
 import type { OpenSession } from "../../app/open-session.ts";
-import { keepWhenLeaving, navigate, sessionHref } from "../../app/router.ts";
+import { navigate, saveStateOnLeave, sessionHref } from "../../app/router.ts";
 import { sessionTitle } from "../../app/session-title.ts";
 import { useRow, useSetting } from "../../app/store.ts";
 import { useWaitingKey } from "../../app/waiting.ts";
@@ -102,7 +102,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     onFind: finder.openAt,
     onMessage: setMessage,
   });
-  useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
+  useEffect(() => (main ? saveStateOnLeave(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
   usePaneTitle(row, main);
 
   const toEnd = useCallback(() => scroller.current?.toEnd(), []);
@@ -147,7 +147,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     mark,
     setMessage,
     escape: {
-      does: working ? t.session.closeThenStop : t.session.closeKeys,
+      label: working ? t.session.closeThenStop : t.session.closeKeys,
       run() {
         setMessage("");
         if (finder.isOpen) finder.close();

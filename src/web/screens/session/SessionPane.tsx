@@ -18,7 +18,7 @@ export function SessionPane(props: PaneProps): ReactNode {
   const client = useClient();
   const connection = useConnection();
   const session = useMemo(() => openSession(client, session_id), [client, session_id]);
-  useEffect(() => session.follow(), [session]);
+  useEffect(() => session.subscribe(), [session]);
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
   const refused = useStore(session.state, (state) => state.refused);
   const isMissing = refused?.code === "no_channel";

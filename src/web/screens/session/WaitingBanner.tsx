@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { sessionTitle } from "../../app/session-title.ts";
 import { useClient } from "../../app/store.ts";
-import { ancestorsOf, useWaiting, type Waiting } from "../../app/waiting.ts";
+import { ancestorsOf, useWaiting, type Wait } from "../../app/waiting.ts";
 import { exactTime, shortDuration } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -46,7 +46,7 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
   );
 }
 
-function Since({ since }: Pick<Waiting, "since">): ReactNode {
+function Since({ since }: Pick<Wait, "since">): ReactNode {
   const now = useNow(1_000);
   return (
     <time className="waiting-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>

@@ -48,7 +48,7 @@ export interface PaneActions {
   mark(patch: ReadStatePatch): Promise<boolean>;
   setMessage(message: string): void;
   /** Closes what was opened last. If nothing is open, stops the agent. */
-  readonly escape: { readonly does: string; run(): void };
+  readonly escape: { readonly label: string; run(): void };
 }
 
 /** All key bindings of a pane, in the order in which the help lists them. */
@@ -56,32 +56,32 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
   const { row } = pane;
   const control = row?.control;
   return [
-    { keys: ["/", "Ctrl+f"], does: t.find.name, run: pane.find.open },
+    { keys: ["/", "Ctrl+f"], label: t.find.name, run: pane.find.open },
     ...scrollKeys(pane.scroller),
-    { keys: ["]", "n"], does: t.session.keys.nextPrompt, run: () => pane.stepTurn(1) },
-    { keys: ["[", "p"], does: t.session.keys.previousPrompt, run: () => pane.stepTurn(-1) },
+    { keys: ["]", "n"], label: t.session.keys.nextPrompt, run: () => pane.stepTurn(1) },
+    { keys: ["[", "p"], label: t.session.keys.previousPrompt, run: () => pane.stepTurn(-1) },
     ...outlineKeys(pane.stepOutline),
-    { keys: ["e"], does: t.session.nextError, run: () => void pane.stepError(1) },
-    { keys: ["E"], does: t.session.keys.previousError, run: () => void pane.stepError(-1) },
-    { keys: ["!"], does: t.session.keys.ending, run: () => void pane.toEnding() },
+    { keys: ["e"], label: t.session.nextError, run: () => void pane.stepError(1) },
+    { keys: ["E"], label: t.session.keys.previousError, run: () => void pane.stepError(-1) },
+    { keys: ["!"], label: t.session.keys.ending, run: () => void pane.toEnding() },
     {
       keys: ["x"],
-      does: t.session.allKeys,
+      label: t.session.allKeys,
       run: () => pane.changeAllOpen(),
     },
-    { keys: ["d"], does: t.session.keys.changes, run: () => pane.inspect({ view: "changes" }) },
+    { keys: ["d"], label: t.session.keys.changes, run: () => pane.inspect({ view: "changes" }) },
     {
       keys: ["i"],
-      does: t.session.keys.context,
+      label: t.session.keys.context,
       run: () => pane.inspect({ view: "context", which: pane.callHere() }),
     },
-    { keys: ["F"], does: t.session.keys.figures, run: () => pane.inspect({ view: "figures" }) },
-    { keys: ["T"], does: t.session.keys.timeline, run: () => pane.toggleTimeline() },
-    { keys: ["C"], does: t.session.keys.compare, run: () => pane.inspect({ view: "compare" }) },
-    { keys: ["o"], does: t.session.outline, run: () => pane.toggleSide() },
+    { keys: ["F"], label: t.session.keys.figures, run: () => pane.inspect({ view: "figures" }) },
+    { keys: ["T"], label: t.session.keys.timeline, run: () => pane.toggleTimeline() },
+    { keys: ["C"], label: t.session.keys.compare, run: () => pane.inspect({ view: "compare" }) },
+    { keys: ["o"], label: t.session.outline, run: () => pane.toggleSide() },
     {
       keys: ["u"],
-      does: t.session.up,
+      label: t.session.up,
       run: () =>
         navigate(
           row?.parent === undefined
@@ -102,16 +102,16 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
             ? [
                 {
                   keys: ["Alt+Enter"],
-                  does: t.session.keys.steer,
+                  label: t.session.keys.steer,
                   keyOnly: true,
                   run: () => {},
                 },
               ]
             : []),
-          { keys: ["c"], does: t.composer.message, run: pane.focusComposer },
-          { keys: ["a"], does: t.session.agentSettings, run: () => pane.openAgent() },
+          { keys: ["c"], label: t.composer.message, run: pane.focusComposer },
+          { keys: ["a"], label: t.session.agentSettings, run: () => pane.openAgent() },
         ]),
-    { keys: ["s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
+    { keys: ["s"], label: t.common.newSession, run: () => navigate(NEW_SESSION) },
     { keys: ["Escape"], keyOnly: true, ...pane.escape },
     ...readingKeys(pane),
   ];
@@ -121,10 +121,10 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
 function readingKeys(pane: PaneActions): KeyBinding[] {
   const { session_id, row } = pane;
   return [
-    { keys: ["f"], does: t.filter.key, run: pane.filter.open },
+    { keys: ["f"], label: t.filter.key, run: pane.filter.open },
     {
       keys: ["v"],
-      does: t.read.toFirst,
+      label: t.read.toFirst,
       run: () =>
         pane.firstNew === undefined
           ? pane.setMessage(t.read.nothingNew)
@@ -136,16 +136,16 @@ function readingKeys(pane: PaneActions): KeyBinding[] {
       : [
           {
             keys: ["m"],
-            does: t.read.markUnread,
+            label: t.read.markUnread,
             run: () => void pane.mark({ unread: true }).then((kept) => kept && navigate("/")),
           },
           {
             keys: ["P"],
-            does: row?.pinned ? t.read.unpin : t.read.pin,
+            label: row?.pinned ? t.read.unpin : t.read.pin,
             run: () => void pane.mark({ pinned: row?.pinned !== true }),
           },
-          { keys: ["b"], does: t.notes.addKey, run: () => pane.writeNote() },
-          { keys: ["B"], does: t.notes.key, run: () => pane.inspect({ view: "notes" }) },
+          { keys: ["b"], label: t.notes.addKey, run: () => pane.writeNote() },
+          { keys: ["B"], label: t.notes.key, run: () => pane.inspect({ view: "notes" }) },
         ]),
   ];
 }
@@ -153,7 +153,7 @@ function readingKeys(pane: PaneActions): KeyBinding[] {
 function outlineKeys(step: PaneActions["stepOutline"]): KeyBinding[] {
   if (step === undefined) return [];
   return [
-    { keys: ["J"], does: t.session.keys.nextEntry, run: () => step(1) },
-    { keys: ["K"], does: t.session.keys.previousEntry, run: () => step(-1) },
+    { keys: ["J"], label: t.session.keys.nextEntry, run: () => step(1) },
+    { keys: ["K"], label: t.session.keys.previousEntry, run: () => step(-1) },
   ];
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
-import { typing } from "../../app/keys.ts";
+import { isTextField } from "../../app/keys.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 import { takeRows } from "./print-view.ts";
@@ -26,7 +26,7 @@ export function useCopied(
     let timer: ReturnType<typeof setTimeout> | undefined;
     const copy = (event: ClipboardEvent): void => {
       // Leave it to the browser to copy from a field, even if there is a selection in the transcript as well.
-      if (typing(event.target)) return;
+      if (isTextField(event.target)) return;
       const first = held.current?.rows[0];
       const last = held.current?.rows.at(-1);
       box.current?.classList.toggle(COPIED, !isInMargin(getSelection()));

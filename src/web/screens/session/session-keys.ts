@@ -7,14 +7,14 @@ import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBinding[] {
   const scroll = (by: number, unit: "pixels" | "pages") => (): void => scroller.current?.scroll(by, unit);
   return [
-    { keys: ["PageDown", " "], does: t.keys.pageDown, unfocused: true, run: scroll(1, "pages") },
-    { keys: ["PageUp", "Shift+ "], does: t.keys.pageUp, unfocused: true, run: scroll(-1, "pages") },
-    { keys: ["ArrowDown"], does: t.keys.down, unfocused: true, run: scroll(48, "pixels") },
-    { keys: ["ArrowUp"], does: t.keys.up, unfocused: true, run: scroll(-48, "pixels") },
-    { keys: ["Home", "g"], does: t.session.keys.start, run: () => scroller.current?.toStart() },
-    { keys: ["End", "G"], does: t.keys.end, run: () => scroller.current?.toEnd() },
-    { keys: ["j"], does: t.session.keys.nextPart, keyOnly: true, run: () => scroller.current?.step(1) },
-    { keys: ["k"], does: t.session.keys.previousPart, keyOnly: true, run: () => scroller.current?.step(-1) },
+    { keys: ["PageDown", " "], label: t.keys.pageDown, unfocused: true, run: scroll(1, "pages") },
+    { keys: ["PageUp", "Shift+ "], label: t.keys.pageUp, unfocused: true, run: scroll(-1, "pages") },
+    { keys: ["ArrowDown"], label: t.keys.down, unfocused: true, run: scroll(48, "pixels") },
+    { keys: ["ArrowUp"], label: t.keys.up, unfocused: true, run: scroll(-48, "pixels") },
+    { keys: ["Home", "g"], label: t.session.keys.start, run: () => scroller.current?.toStart() },
+    { keys: ["End", "G"], label: t.keys.end, run: () => scroller.current?.toEnd() },
+    { keys: ["j"], label: t.session.keys.nextPart, keyOnly: true, run: () => scroller.current?.step(1) },
+    { keys: ["k"], label: t.session.keys.previousPart, keyOnly: true, run: () => scroller.current?.step(-1) },
   ];
 }
 
@@ -26,7 +26,7 @@ const answer = (kind: string) => (): void => {
 
 /** Key bindings that answer the focused approval: upper-case letters. */
 export const answerKeys = (): readonly KeyBinding[] => [
-  { keys: ["Y"], does: t.keys.allow, keyOnly: true, run: answer("allow_once") },
-  { keys: ["A"], does: t.keys.allowAlways, keyOnly: true, run: answer("allow_always") },
-  { keys: ["N"], does: t.keys.deny, keyOnly: true, run: answer("reject_once") },
+  { keys: ["Y"], label: t.keys.allow, keyOnly: true, run: answer("allow_once") },
+  { keys: ["A"], label: t.keys.allowAlways, keyOnly: true, run: answer("allow_always") },
+  { keys: ["N"], label: t.keys.deny, keyOnly: true, run: answer("reject_once") },
 ];

@@ -1,7 +1,7 @@
 import { type RefObject, useRef, useState } from "react";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
-import { typing } from "../../app/keys.ts";
+import { isTextField } from "../../app/keys.ts";
 import { navigate, sessionHref } from "../../app/router.ts";
 import type { FindStart } from "./Find.tsx";
 import { rowOf } from "./pane-focus.ts";
@@ -45,7 +45,7 @@ export function usePaneFind(
     open() {
       const { activeElement } = document;
       if (!isOpen) {
-        openedFrom.current = { field: typing(activeElement) ? activeElement : null };
+        openedFrom.current = { field: isTextField(activeElement) ? activeElement : null };
         setOpening(({ count }) => ({ count: count + 1 }));
       }
       setIsOpen(true);

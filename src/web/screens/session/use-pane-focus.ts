@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
-import { typing } from "../../app/keys.ts";
-import { cameFromWithin } from "../../app/router.ts";
+import { isTextField } from "../../app/keys.ts";
+import { hasNavigated } from "../../app/router.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /**
@@ -12,8 +12,8 @@ export function useFocusOnOpening({ isBeside, isReady }: { isBeside: boolean; is
   useLayoutEffect(() => {
     if (!isReady) return;
     const isLeft = isBeside
-      ? isTaken.current || typing(document.activeElement)
-      : document.activeElement !== document.body || !cameFromWithin();
+      ? isTaken.current || isTextField(document.activeElement)
+      : document.activeElement !== document.body || !hasNavigated();
     if (isLeft) return;
     const pane = isBeside ? ".pane-beside" : ".pane:not(.pane-beside)";
     document.querySelector<HTMLElement>(`${pane} .scroller`)?.focus({ preventScroll: true });

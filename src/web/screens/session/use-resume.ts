@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { cameBack } from "../../app/router.ts";
+import { isHistoryVisit } from "../../app/router.ts";
 import { loadReading, type Reading } from "../../app/scroll-position.ts";
 
 /** The position at which a session is opened. */
@@ -16,7 +16,7 @@ export function useResume(session_id: string, fragment: string): Resume {
   const [resume] = useState((): Resume => {
     const reading = loadReading(session_id);
     const { place } = reading;
-    if (place !== undefined && (fragment === "" || (reading.fragment === fragment && cameBack())))
+    if (place !== undefined && (fragment === "" || (reading.fragment === fragment && isHistoryVisit())))
       return { reading, initial: place, resumed: { marked: reading.marked } };
     return { reading, initial: { end: true }, resumed: undefined };
   });

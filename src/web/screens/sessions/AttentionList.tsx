@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
-import { alertDone } from "../../app/alerts.ts";
+import { dismissAlert } from "../../app/alerts.ts";
 import { markRead, readToEnd } from "../../app/read-state.ts";
 import { sessionTitle } from "../../app/session-title.ts";
 import { useClient, useSetting } from "../../app/store.ts";
@@ -40,7 +40,7 @@ export function AttentionList({ version, now }: { version: number; now: number }
     const isKept =
       item.rule_id === undefined
         ? await markRead(client, item.row.id, readToEnd(item.row))
-        : await alertDone(client, item.rule_id, item.row.id);
+        : await dismissAlert(client, item.rule_id, item.row.id);
     setLost(!isKept);
   };
   const line = (item: AttentionItem): ReactNode => (

@@ -1,7 +1,7 @@
 import type { SessionSummary } from "../../../model/session.ts";
 import { type SessionState, sessionState } from "../../../model/session-state.ts";
 import type { ListSort } from "../../app/settings.ts";
-import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
+import { ancestorsOf, type Wait, waitingBelow, waitsOf } from "../../app/waiting.ts";
 import { dayName, WEEK } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { columnOrder } from "./list-sort.ts";
@@ -54,7 +54,7 @@ export type ListItem =
       /** The session's worktree or folder, if its group has several. */
       place?: string;
       /** The longest wait among the runs below the session. */
-      below?: Waiting;
+      below?: Wait;
     };
 
 interface Group {
@@ -201,8 +201,7 @@ function look(
   waiting: ReadonlySet<string>,
   query: ListQuery,
 ) {
-  const below: ReadonlyMap<string, Waiting[]> =
-    waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
+  const below: ReadonlyMap<string, Wait[]> = waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
   const since: WaitsSince = (row) => {
     if (waiting.size === 0) return undefined;
     const times = [waitsOf(row)[0]?.since, below.get(row.id)?.[0]?.since];

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { keepWhenLeaving, type ListFilter, navigate, sessionsHref } from "../../app/router.ts";
+import { type ListFilter, navigate, saveStateOnLeave, sessionsHref } from "../../app/router.ts";
 import type { Left } from "./list-left.ts";
 
 /** Debounce time, in milliseconds: browsers refuse to change the address on each keystroke. */
@@ -30,7 +30,7 @@ export function useListFilter(
       return null;
     };
     const timer = setTimeout(write, ADDRESS_MS);
-    const stop = keepWhenLeaving(write);
+    const stop = saveStateOnLeave(write);
     return () => {
       clearTimeout(timer);
       stop();

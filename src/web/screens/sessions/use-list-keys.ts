@@ -67,9 +67,9 @@ function useMarks(): { mark(what: "read" | "pin"): void; notSaved: boolean } {
   return { mark, notSaved };
 }
 
-const key = (keys: readonly string[], does: string, run: () => void): KeyBinding => ({
+const key = (keys: readonly string[], label: string, run: () => void): KeyBinding => ({
   keys,
-  does,
+  label,
   keyOnly: true,
   run,
 });
@@ -94,7 +94,7 @@ export function useListKeys(actions: Actions): { bindings: readonly KeyBinding[]
   const group = (): void => setGroupBy(groupBy === "project" ? "time" : "project");
   const { keys } = t.sessions;
   const bindings: KeyBinding[] = [
-    { keys: ["n", "s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
+    { keys: ["n", "s"], label: t.common.newSession, run: () => navigate(NEW_SESSION) },
     useWaitingKey(),
     key(["j", "ArrowDown"], keys.next, () => move(1)),
     key(["k", "ArrowUp"], keys.previous, () => move(-1)),
@@ -105,8 +105,8 @@ export function useListKeys(actions: Actions): { bindings: readonly KeyBinding[]
     key(["h", "ArrowLeft"], keys.hide, () => hide(actions)),
     key(["m"], t.read.toggle, () => mark("read")),
     key(["P"], t.read.togglePin, () => mark("pin")),
-    { keys: ["/", "Ctrl+f"], does: keys.filter, run: filter },
-    { keys: ["t"], does: keys.group, run: group },
+    { keys: ["/", "Ctrl+f"], label: keys.filter, run: filter },
+    { keys: ["t"], label: keys.group, run: group },
   ];
   useKeys(bindings);
   return { bindings, notSaved };

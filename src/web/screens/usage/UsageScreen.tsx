@@ -39,7 +39,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
   const today = dayBefore(useNow(60_000), 0);
   usePageTitle(t.usage.pageTitle);
   const bindings: KeyBinding[] = [
-    { keys: ["u", "Escape"], does: t.usage.back, keyOnly: true, run: () => navigate("/") },
+    { keys: ["u", "Escape"], label: t.usage.back, keyOnly: true, run: () => navigate("/") },
   ];
   useKeys(bindings);
   const load = useCallback(
