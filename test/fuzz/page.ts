@@ -320,7 +320,7 @@ function expectMarkdown({ text, cuts }: { text: string; cuts: readonly number[] 
   const isCostly = [grown, whole].some(({ pages }) => pages.flat().some(({ kind }) => kind === "plain"));
   if (!isCostly) {
     same(kindsOf(grown), kindsOf(whole), "blocks depend on how the text came");
-    same(grown.calls, whole.calls, "footnotes depend on how the text came");
+    same(grown.footnoteCalls, whole.footnoteCalls, "footnotes depend on how the text came");
   }
   expectHarmless(rendered(text));
 }

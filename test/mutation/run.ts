@@ -59,7 +59,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/web/ui/markdown-syntax.test.ts", "test/web/ui/markdown-blocks.test.ts"],
   },
   {
-    sources: "src/web/markdown/{blocks,carried,parser,references}.ts",
+    sources: "src/web/markdown/{blocks,finished-children,parser,references}.ts",
     tests: ["test/web/ui/markdown-blocks.test.ts"],
   },
 ];

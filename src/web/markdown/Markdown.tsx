@@ -20,7 +20,7 @@ import type { TextGrowth } from "./window.ts";
 import "./markdown.css";
 
 /** Maximum characters and lines of a text that are rendered before the user asks for all of it. */
-const FIRST = 64 * 1024;
+const FIRST_LENGTH = 64 * 1024;
 const FIRST_LINES = 2_000;
 /** Maximum number of elements that are rendered before the user asks for all of the text. */
 const FIRST_ELEMENTS = 1_500;
@@ -47,36 +47,36 @@ export const Markdown = memo(function Markdown({
   idPrefix = "",
 }: MarkdownProps): ReactNode {
   // A text that was rendered while growing is not truncated once it is complete.
-  const [all, setAll] = useState(open);
+  const [isAllShown, setIsAllShown] = useState(open);
   const [stream] = useState(() => createMarkdownStream(open ? undefined : FIRST_ELEMENTS));
-  const end = all ? text.length : firstPart(text);
+  const end = isAllShown ? text.length : firstPart(text);
   const document = stream.read(
     end < text.length ? text.slice(0, end) : text,
     !open || end < text.length,
-    all,
+    isAllShown,
     growth,
   );
   const showAll = (): void => {
     stream.readAll();
-    setAll(true);
+    setIsAllShown(true);
   };
   // If the end is omitted because of the number of elements, its offset in the source is unknown, so the whole text is searched.
-  const isMatch = useIsSearchMatch(() => (all ? "" : document.cut ? text : text.slice(end)));
+  const isMatch = useIsSearchMatch(() => (isAllShown ? "" : document.isTruncated ? text : text.slice(end)));
   if (isMatch) showAll();
-  const [, readOn] = useReducer((reads: number) => reads + 1, 0);
+  const [, readMore] = useReducer((reads: number) => reads + 1, 0);
   useEffect(() => {
-    if (!document.behind) return;
-    const timer = setTimeout(readOn);
+    if (!document.isPartlyRead) return;
+    const timer = setTimeout(readMore);
     return () => clearTimeout(timer);
   }, [document]);
   return (
     <>
       <MarkdownView
         document={document}
-        open={open || document.behind}
+        open={open || document.isPartlyRead}
         idPrefix={`${idPrefix}user-content-`}
       />
-      {!all && (end < text.length || document.cut) && (
+      {!isAllShown && (end < text.length || document.isTruncated) && (
         <button type="button" className="show-all" onClick={showAll}>
           {t.output.all(byteSize(text.length))}
         </button>
@@ -86,7 +86,7 @@ export const Markdown = memo(function Markdown({
 });
 
 function firstPart(text: string): number {
-  const limit = Math.min(text.length, FIRST);
+  const limit = Math.min(text.length, FIRST_LENGTH);
   let lines = 0;
   for (let at = text.indexOf("\n"); at >= 0 && at < limit; at = text.indexOf("\n", at + 1)) {
     if (++lines >= FIRST_LINES) return at + 1;
@@ -148,7 +148,7 @@ function MarkdownView({
       {document.pages.map((page, index) => (
         <BlockPage key={index} blocks={page} idPrefix={idPrefix} />
       ))}
-      {document.calls.length > 0 && <Footnotes document={document} idPrefix={idPrefix} />}
+      {document.footnoteCalls.length > 0 && <Footnotes document={document} idPrefix={idPrefix} />}
     </div>
   );
 }
@@ -268,7 +268,10 @@ const Footnotes = memo(function Footnotes({
   document: MarkdownDocument;
   idPrefix: string;
 }): ReactNode {
-  const references = document.calls.map((identifier) => ({ type: "footnoteReference" as const, identifier }));
+  const references = document.footnoteCalls.map((identifier) => ({
+    type: "footnoteReference" as const,
+    identifier,
+  }));
   const root = treeOf(
     [{ type: "paragraph", children: references }, ...document.footnotes],
     document.definitions,

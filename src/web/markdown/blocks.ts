@@ -1,8 +1,14 @@
 import type { Node, RootContent } from "mdast";
 import { t } from "../text/text.ts";
-import { blockSoFar, blockWith, type Carried, type CarriedList, carryOn } from "./carried.ts";
 import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./document.ts";
-import { createPages, type Kept } from "./pages.ts";
+import {
+  blockOfFinished,
+  blockWith,
+  type FinishedChildren,
+  type FinishedItems,
+  moveFinished,
+} from "./finished-children.ts";
+import { createPages, type ParsedBlock } from "./pages.ts";
 import { createBlockParser } from "./parser.ts";
 import { createReferences, type SavedReferences } from "./references.ts";
 import {
@@ -15,8 +21,8 @@ import {
   lineStart,
   NONE,
   type OpenFence,
-  PATIENT,
   plainEnd,
+  REPARSE_THRESHOLD,
   type Risk,
 } from "./source.ts";
 import { inspect, offsetOf } from "./tree.ts";
@@ -34,14 +40,14 @@ const SHORT = 32 * 1024;
 const STALE = "stale";
 
 interface Checkpoint {
-  kept: number;
+  finishedCount: number;
   tailStart: number;
   fence: OpenFence | undefined;
-  carried: Carried | undefined;
-  open: Kept[];
+  finishedChildren: FinishedChildren | undefined;
+  open: ParsedBlock[];
   lastTail: string;
   references: SavedReferences;
-  spent: number;
+  finishedElements: number;
   hasPlainReason: boolean;
 }
 
@@ -49,7 +55,7 @@ interface MarkdownStream {
   /**
    * Reads the text so far. If it continues the text of the last read, only its tail is parsed. `complete`: the text has ended,
    * so nothing is deferred. `short`: reads only a portion of a long addition, because rendering takes much longer than parsing;
-   * `behind` of the result tells whether more is left.
+   * `isPartlyRead` of the result tells whether more is left.
    */
   read(text: string, complete: boolean, short?: boolean, growth?: TextGrowth): MarkdownDocument;
   /** Lifts the limit `first`: from the next read on, nothing is omitted. */
@@ -70,12 +76,12 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let budget = first;
   /** The part of the window's text that has been read so far. Offsets are relative to its start. */
   let text = "";
-  let kept: Kept[] = [];
+  let finishedBlocks: ParsedBlock[] = [];
   const pages = createPages();
   let tailStart = 0;
   let fence: OpenFence | undefined;
-  let carried: Carried | undefined;
-  let open: Kept[] = [];
+  let finishedChildren: FinishedChildren | undefined;
+  let open: ParsedBlock[] = [];
   let lastTail = "";
   let signature = "";
   let refreshed = 0;
@@ -83,53 +89,53 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let reparse_at = 0;
   let result: MarkdownDocument = {
     pages: [],
-    calls: [],
+    footnoteCalls: [],
     footnotes: [],
     definitions: [],
-    cut: false,
-    behind: false,
+    isTruncated: false,
+    isPartlyRead: false,
   };
-  let finished = false;
+  let isComplete = false;
   /** Number of definitions when the current read began. */
-  let known = 0;
+  let knownDefinitions = 0;
   /** The state before a text was read as complete, to continue from if the text grows after all. */
   let beforeEnd: Checkpoint | undefined;
   /** Number of elements of the finished blocks. */
-  let spent = 0;
+  let finishedElements = 0;
   /** Whether the first plain block beyond the limit was created, which contains the reason. */
   let hasPlainReason = false;
   /** Total number of characters that were parsed before the current read. */
   let parsedBefore = 0;
 
   const save = (): Checkpoint => ({
-    kept: kept.length,
+    finishedCount: finishedBlocks.length,
     tailStart,
     fence,
-    carried,
+    finishedChildren,
     open,
     lastTail,
     references: references.save(),
-    spent,
+    finishedElements,
     hasPlainReason,
   });
 
   const restore = (to: Checkpoint): void => {
-    keep(to.kept);
-    ({ tailStart, fence, carried, open, lastTail, spent, hasPlainReason } = to);
+    keepFirst(to.finishedCount);
+    ({ tailStart, fence, finishedChildren, open, lastTail, finishedElements, hasPlainReason } = to);
     references.restore(to.references);
   };
 
   /** Removes finished blocks after the first `count`. */
-  const keep = (count: number): void => {
-    kept.length = count;
+  const keepFirst = (count: number): void => {
+    finishedBlocks.length = count;
     pages.changeFrom(count);
     refreshed = Math.min(refreshed, count);
   };
 
   /** Drops the source of finished blocks from the window. */
-  const leaveFinished = (): void => {
+  const dropFinishedSource = (): void => {
     const done = fence ? fence.scanned : tailStart;
-    source.leave(done);
+    source.dropBefore(done);
     text = text.slice(done);
     tailStart = 0;
     if (fence) fence.scanned = 0;
@@ -137,18 +143,18 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
 
   const reset = (): void => {
     text = "";
-    kept = [];
+    finishedBlocks = [];
     pages.changeFrom(0);
     tailStart = 0;
     fence = undefined;
-    carried = undefined;
+    finishedChildren = undefined;
     open = [];
     lastTail = "";
     references.clear();
     signature = "";
     refreshed = 0;
     reparse_at = 0;
-    spent = 0;
+    finishedElements = 0;
     hasPlainReason = false;
   };
 
@@ -160,27 +166,27 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const refresh = (length: number): void => {
     const now = references.signature();
     const unchanged = now === signature;
-    if (!unchanged && !finished && length < reparse_at) return;
+    if (!unchanged && !isComplete && length < reparse_at) return;
     const from = unchanged ? refreshed : 0;
     signature = now;
-    refreshed = kept.length;
-    const given = parser.parsed;
-    for (const [offset, entry] of kept.slice(from).entries()) {
+    refreshed = finishedBlocks.length;
+    const parsed_before = parser.parsed;
+    for (const [offset, entry] of finishedBlocks.slice(from).entries()) {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
-      kept[from + offset] = reread(entry, key);
+      finishedBlocks[from + offset] = reread(entry, key);
       pages.changeFrom(from + offset);
     }
-    if (carried?.kind === "list") {
-      if (!unchanged) rebuildItems(carried);
-      if (!unchanged || references.size > known) rebuildOpen(carried);
+    if (finishedChildren?.kind === "list") {
+      if (!unchanged) rebuildItems(finishedChildren);
+      if (!unchanged || references.size > knownDefinitions) rebuildOpen(finishedChildren);
     }
-    const again = parser.parsed - given;
-    if (again > PATIENT) reparse_at = length + again / 8;
+    const reparsed = parser.parsed - parsed_before;
+    if (reparsed > REPARSE_THRESHOLD) reparse_at = length + reparsed / 8;
   };
 
   /** Parses a block again, together with the footnotes that it defines. */
-  const reread = (entry: Kept, key: string): Kept => {
+  const reread = (entry: ParsedBlock, key: string): ParsedBlock => {
     const { nodes } = parse(entry.raw, entry.labels);
     const before = inspect(definingNodes(entry.block)).footnotes;
     const now = inspect(nodes).footnotes;
@@ -192,23 +198,23 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   };
 
   /** Parses the finished items of a list again, because a later item may define what an earlier one refers to. */
-  const rebuildItems = (state: CarriedList): void => {
+  const rebuildItems = (state: FinishedItems): void => {
     const labels = labelsIn(state.raw);
     if (labels.size === 0) return;
     const [node] = parse(state.raw, labels).nodes;
     if (node?.type === "list") state.pages = paginate(node.children);
-    state.known = references.size;
+    state.knownDefinitions = references.size;
   };
 
   /** Builds the block of a growing list again, once the definitions in its items are known. */
-  const rebuildOpen = (state: CarriedList): void => {
+  const rebuildOpen = (state: FinishedItems): void => {
     const [first, ...others] = open;
     const tail = text.slice(tailStart);
     const labels = labelsIn(tail);
     if (first?.block.kind !== "list" || (labels.size === 0 && first.block.pages[0] === state.pages[0]))
       return;
     const [node] = parse(tail, labels).nodes;
-    if (node) open = [{ ...first, block: continueCarried(state, node, tail) }, ...others];
+    if (node) open = [{ ...first, block: blockWithTail(state, node, tail) }, ...others];
   };
 
   const readFence = (state: OpenFence, complete: boolean): boolean => {
@@ -217,7 +223,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       if (end < 0 && !complete) break;
       const line = text.slice(state.scanned, end < 0 ? text.length : end);
       if (state.closer.test(line)) {
-        kept.push({ block: codeBlock(state, "", false), raw: "", labels: NONE, key: "" });
+        finishedBlocks.push({ block: codeBlock(state, "", false), raw: "", labels: NONE, key: "" });
         tailStart = end < 0 ? text.length : end + 1;
         fence = undefined;
         return true;
@@ -235,7 +241,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   /** Parses the tail. `true`: a block was finished and the rest of the tail is still to be parsed. */
   const readTail = (complete: boolean): boolean => {
     if (fence) return readFence(fence, complete);
-    if (spent > budget) return readPlain();
+    if (finishedElements > budget) return readPlain();
     const tail = text.slice(tailStart);
     if (!/\S/.test(tail)) {
       open = [];
@@ -243,8 +249,8 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     }
     const risk = findRisk(tail);
     if (risk) return readRisky(tail, risk, complete);
-    const patient = !complete && tail.length > PATIENT && tail.startsWith(lastTail);
-    if (patient && tail.length - lastTail.length < lastTail.length / 8) {
+    const isDeferrable = !complete && tail.length > REPARSE_THRESHOLD && tail.startsWith(lastTail);
+    if (isDeferrable && tail.length - lastTail.length < lastTail.length / 8) {
       const rest = tail.slice(lastTail.length);
       open = open.filter((entry) => entry.block.kind !== "plain" || entry.block.reason !== undefined);
       if (rest) open.push({ block: { kind: "plain", raw: rest }, raw: rest, labels: NONE, key: "" });
@@ -256,17 +262,17 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
 
   /** Handles text beyond the limit: it is omitted until the rest is requested, then it becomes plain text. */
   const readPlain = (): boolean => {
-    const list = carried && carriedSoFar(carried);
+    const list = finishedChildren && finishedChildrenBlock(finishedChildren);
     if (budget < MAX_ELEMENTS) {
       open = list ? [list] : [];
       return false;
     }
-    if (list) kept.push(list);
-    carried = undefined;
-    const plain = (raw: string): Kept => plainBlock(raw, hasPlainReason ? undefined : t.markdown.late);
+    if (list) finishedBlocks.push(list);
+    finishedChildren = undefined;
+    const plain = (raw: string): ParsedBlock => plainBlock(raw, hasPlainReason ? undefined : t.markdown.late);
     const cut = plainEnd(text, tailStart);
     if (cut < text.length) {
-      kept.push(plain(text.slice(tailStart, cut)));
+      finishedBlocks.push(plain(text.slice(tailStart, cut)));
       hasPlainReason = true;
       tailStart = cut;
       return true;
@@ -275,24 +281,17 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  const carriedSoFar = (state: Carried): Kept => {
+  const finishedChildrenBlock = (state: FinishedChildren): ParsedBlock => {
     const labels = labelsIn(state.raw);
-    return { block: blockSoFar(state), raw: state.raw, labels, key: keyFor(labels) };
+    return { block: blockOfFinished(state), raw: state.raw, labels, key: keyFor(labels) };
   };
 
   const readNodes = (tail: string, all: boolean): boolean => {
-    const header = carried?.kind === "table" ? carried.header : "";
+    const header = finishedChildren?.kind === "table" ? finishedChildren.header : "";
     const labels = labelsIn(tail);
     const { nodes, shift } = parse(header + tail, labels);
     if (shift < 0) {
-      open = [
-        {
-          block: { kind: "plain", raw: tail, reason: t.markdown.gaveUp },
-          raw: tail,
-          labels: NONE,
-          key: "",
-        },
-      ];
+      open = [plainBlock(tail, t.markdown.gaveUp)];
       return false;
     }
     const base = tailStart - shift - header.length;
@@ -312,66 +311,75 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
         : countFinished(text, nodes, starts);
 
     const before = open;
-    const fresh: Kept[] = [];
+    const parsedBlocks: ParsedBlock[] = [];
     for (const [index, node] of nodes.entries()) {
       const start = starts[index] ?? tailStart;
       const raw = text.slice(start, starts[index + 1] ?? tailEnd);
       if (index === nodes.length - 1 && openFence) break;
-      if (index === 0 && carried) {
+      if (index === 0 && finishedChildren) {
         // References in a growing list are resolved once its items are finished: doing it now would cost time for its whole
         // length.
-        const listed = finished ? carried.raw + text.slice(tailStart, start) + raw : raw;
-        const ownLabels = finished ? labelsIn(listed) : NONE;
-        fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
+        const listed = isComplete ? finishedChildren.raw + text.slice(tailStart, start) + raw : raw;
+        const ownLabels = isComplete ? labelsIn(listed) : NONE;
+        parsedBlocks.push({
+          block: blockWithTail(finishedChildren, node, raw),
+          raw: listed,
+          labels: ownLabels,
+          key: "",
+        });
         continue;
       }
       const old = before[index];
       const ownLabels = labelsIn(raw);
       const key = keyFor(ownLabels);
-      fresh.push(
-        old && old.raw === raw && old.key === key && !carried
+      parsedBlocks.push(
+        old && old.raw === raw && old.key === key && !finishedChildren
           ? old
           : { block: blockOf([node], raw), raw, labels: ownLabels, key },
       );
     }
     if (finishedCount > 0) {
-      for (const [index, entry] of fresh.slice(0, finishedCount).entries()) {
-        if (index > 0 || !carried) {
-          kept.push(entry);
+      for (const [index, entry] of parsedBlocks.slice(0, finishedCount).entries()) {
+        if (index > 0 || !finishedChildren) {
+          finishedBlocks.push(entry);
           continue;
         }
-        const raw = finished ? entry.raw : carried.raw + entry.raw;
+        const raw = isComplete ? entry.raw : finishedChildren.raw + entry.raw;
         const ownLabels = labelsIn(raw);
-        const isStale = carried.kind === "list" && carried.known !== references.size && ownLabels.size > 0;
-        kept.push({ ...entry, raw, labels: ownLabels, key: isStale ? STALE : keyFor(ownLabels) });
+        const isStale =
+          finishedChildren.kind === "list" &&
+          finishedChildren.knownDefinitions !== references.size &&
+          ownLabels.size > 0;
+        finishedBlocks.push({ ...entry, raw, labels: ownLabels, key: isStale ? STALE : keyFor(ownLabels) });
       }
       const facts = inspect(nodes.slice(0, finishedCount));
       learn(facts);
-      carried = undefined;
+      finishedChildren = undefined;
       const end = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
-      spent += facts.elements + effortOf(text.slice(tailStart, end));
+      finishedElements += facts.elements + effortOf(text.slice(tailStart, end));
       tailStart = end;
     }
-    open = fresh.slice(finishedCount);
+    open = parsedBlocks.slice(finishedCount);
     lastTail = text.slice(tailStart, tailEnd);
     if (openFence) {
       fence = { ...openFence, scanned: lastStart + openFence.scanned };
       return true;
     }
     const growing = nodes.length - finishedCount === 1 ? last : undefined;
-    const taken =
-      growing && carryOn(parser, carried, growing, { text, tail: tailStart, start: lastStart, base });
-    if (taken) {
-      spent += taken.elements + effortOf(text.slice(tailStart, taken.rest));
-      carried = taken.carried;
-      tailStart = taken.rest;
+    const moved =
+      growing &&
+      moveFinished(parser, finishedChildren, growing, { text, tail: tailStart, start: lastStart, base });
+    if (moved) {
+      finishedElements += moved.elements + effortOf(text.slice(tailStart, moved.rest));
+      finishedChildren = moved.finishedChildren;
+      tailStart = moved.rest;
       lastTail = "";
     }
     return false;
   };
 
   /** The block of a growing list or table: its finished items or rows together with the tail. */
-  const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
+  const blockWithTail = (state: FinishedChildren, node: RootContent, raw: string): MarkdownBlock => {
     const block = blockWith(parser, state, node);
     if (block) return block;
     // Should not happen, because the tail begins with an item or a row. Parse everything again rather than lose text.
@@ -386,7 +394,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     if (risk.start > 0) {
       readNodes(tail.slice(0, risk.start), true);
       if (fence) return true;
-      carried = undefined;
+      finishedChildren = undefined;
     }
     const opener = tail.slice(risk.start, risk.fence);
     const [code] = parse(opener, NONE).nodes;
@@ -396,14 +404,14 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       fence = { ...opened, scanned: start + opened.scanned };
       return true;
     }
-    carried = undefined;
+    finishedChildren = undefined;
     const here = text.slice(tailStart);
     const blank = /\n[ \t]*\n/.exec(here.slice(Math.max(0, risk.end - risk.start - 1)));
     const end = blank ? Math.max(0, risk.end - risk.start - 1) + blank.index + blank[0].length : here.length;
     const raw = here.slice(0, end);
     const entries = plainBlocks(raw, risk.reason, before);
     if (blank || complete) {
-      kept.push(...entries);
+      finishedBlocks.push(...entries);
       tailStart += end;
       open = [];
       return true;
@@ -412,35 +420,42 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  const isCut = (): boolean => spent > budget && fence === undefined && tailStart < text.length;
+  const isCut = (): boolean => finishedElements > budget && fence === undefined && tailStart < text.length;
 
-  const build = (behind: boolean): MarkdownDocument => ({
-    ...numberFootnotes(pages.build(kept, open, result.pages), references.footnotes, references.definitions),
-    cut: isCut(),
-    behind,
+  const build = (isPartlyRead: boolean): MarkdownDocument => ({
+    ...numberFootnotes(
+      pages.build(finishedBlocks, open, result.pages),
+      references.footnotes,
+      references.definitions,
+    ),
+    isTruncated: isCut(),
+    isPartlyRead,
   });
 
   return {
     read(given, complete, short = false, growth) {
       if (!source.take(given, growth)) reset();
-      else if (source.text.length === text.length && finished === complete) return result;
-      else if (finished) {
+      else if (source.text.length === text.length && isComplete === complete) return result;
+      else if (isComplete) {
         if (beforeEnd) restore(beforeEnd);
         else {
           source.restart();
           reset();
         }
       }
-      finished = false;
+      isComplete = false;
       beforeEnd = undefined;
-      leaveFinished();
+      dropFinishedSource();
       const next = source.text;
       parsedBefore = parser.parsed;
-      known = references.size;
-      const most = spent + SHORT_ELEMENTS;
-      const furthest = text.length + SHORT;
+      knownDefinitions = references.size;
+      const max_elements = finishedElements + SHORT_ELEMENTS;
+      const max_length = text.length + SHORT;
       const isEnough = () =>
-        short && (spent >= most || parser.parsed - parsedBefore >= SHORT || text.length >= furthest);
+        short &&
+        (finishedElements >= max_elements ||
+          parser.parsed - parsedBefore >= SHORT ||
+          text.length >= max_length);
       // A long tail is scanned again in each step, so the steps grow with it.
       const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
       let to = text.length + step();
@@ -449,25 +464,25 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
         while (readTail(false));
         to = text.length + step();
       }
-      const behind = to < next.length;
-      if (!behind) {
+      const isPartlyRead = to < next.length;
+      if (!isPartlyRead) {
         text = next;
         if (complete && next.length > STEP) {
           while (readTail(false));
           beforeEnd = save();
         }
-        finished = complete;
+        isComplete = complete;
         while (readTail(complete));
       }
       // Incomplete definitions at the end count too, until the next read parses them again.
       const finished_references = references.save();
-      // The definitions of carried items were added when these were finished.
-      const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
+      // The definitions of finished items were added when these were finished.
+      const learnedPages = Math.max(0, (finishedChildren?.pages.length ?? 0) - 1);
       for (const [index, entry] of open.entries())
-        learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
+        learn(inspect(definingNodes(entry.block, index === 0 ? learnedPages : 0)));
       refresh(given.length);
       open = open.map((entry) => rereadOpen(entry));
-      result = build(behind);
+      result = build(isPartlyRead);
       references.forgetSince(finished_references);
       return result;
     },
@@ -475,7 +490,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       const wasCut = isCut();
       budget = MAX_ELEMENTS;
       if (!wasCut) return;
-      finished = false;
+      isComplete = false;
       // Read the rest in steps, as if it were arriving now.
       text = text.slice(0, tailStart);
       open = [];
@@ -483,7 +498,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     },
   };
 
-  function rereadOpen(entry: Kept): Kept {
+  function rereadOpen(entry: ParsedBlock): ParsedBlock {
     const key = keyFor(entry.labels);
     return key === entry.key ? entry : reread(entry, key);
   }
@@ -495,7 +510,7 @@ function definingNodes(block: MarkdownBlock, from = 0): readonly Node[] {
   return block.kind === "list" ? block.pages.slice(from).flatMap(({ nodes }) => nodes) : [];
 }
 
-function plainBlock(raw: string, reason: string | undefined): Kept {
+function plainBlock(raw: string, reason: string | undefined): ParsedBlock {
   return {
     block: { kind: "plain", raw, ...(reason === undefined ? {} : { reason }) },
     raw,
@@ -507,8 +522,8 @@ function plainBlock(raw: string, reason: string | undefined): Kept {
 /**
  * Splits text into plain blocks, of which the first contains the reason `why`. Unchanged blocks of `before` keep their identity.
  */
-function plainBlocks(raw: string, why: string, before: readonly Kept[]): Kept[] {
-  const entries: Kept[] = [];
+function plainBlocks(raw: string, why: string, before: readonly ParsedBlock[]): ParsedBlock[] {
+  const entries: ParsedBlock[] = [];
   for (let at = 0; at < raw.length; ) {
     const next = plainEnd(raw, at);
     const piece = raw.slice(at, next);
@@ -535,7 +550,7 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
  * A list item that cannot interrupt a paragraph. Below indented code the parser does not let it begin a list either, regardless
  * of blank lines between them. Parsed separately from the code, it would begin one.
  */
-const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
+const NON_INTERRUPTING_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
 
 /** Number of leading nodes that can no longer change. `starts`: start of each node's first line. */
 function countFinished(text: string, nodes: readonly RootContent[], starts: readonly number[]): number {
@@ -558,7 +573,11 @@ function isBoundary(
   start: number,
 ): boolean {
   if (before?.type === "heading" || before?.type === "thematicBreak") return true;
-  if (before?.type === "code" && SHY_ITEM.test(text.slice(start)) && !FENCE.test(text.slice(startBefore)))
+  if (
+    before?.type === "code" &&
+    NON_INTERRUPTING_ITEM.test(text.slice(start)) &&
+    !FENCE.test(text.slice(startBefore))
+  )
     return false;
   const previousLine = text.slice(lineStart(text, start - 1), start - 1);
   return !/\S/.test(previousLine);

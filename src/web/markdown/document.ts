@@ -6,7 +6,7 @@ export interface Piece<Item extends Node = RootContent> {
   /** The definitions that the nodes refer to, from anywhere in the text. */
   readonly definitions: readonly Definition[];
   /** The footnotes that the nodes refer to, in order, and those referred to before them. Both determine the footnote numbers. */
-  readonly calls: readonly string[];
+  readonly footnoteCalls: readonly string[];
   readonly before: readonly string[];
 }
 
@@ -37,13 +37,13 @@ export type MarkdownBlock =
 export interface MarkdownDocument {
   readonly pages: readonly (readonly MarkdownBlock[])[];
   /** All footnote references in order, and the footnotes for the end of the document. */
-  readonly calls: readonly string[];
+  readonly footnoteCalls: readonly string[];
   readonly footnotes: readonly FootnoteDefinition[];
   readonly definitions: readonly Definition[];
   /** Whether the end is omitted, or plain text, because of the number of elements. */
-  readonly cut: boolean;
+  readonly isTruncated: boolean;
   /** Whether the end has not been read yet. The next read of the same text continues there. */
-  readonly behind: boolean;
+  readonly isPartlyRead: boolean;
 }
 
 /** Caches the numbered versions of blocks and pages, so that the next read returns the same objects. */
@@ -58,13 +58,13 @@ export function numberFootnotes(
   pages: readonly (readonly MarkdownBlock[])[],
   footnotes: ReadonlyMap<string, FootnoteDefinition>,
   definitions: ReadonlyMap<string, Definition>,
-): Pick<MarkdownDocument, "pages" | "calls" | "footnotes" | "definitions"> {
-  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [] };
-  const calls: string[] = [];
+): Pick<MarkdownDocument, "pages" | "footnoteCalls" | "footnotes" | "definitions"> {
+  if (footnotes.size === 0) return { pages, footnoteCalls: [], footnotes: [], definitions: [] };
+  const footnoteCalls: string[] = [];
   const numbered = <Item extends Node>(given: Piece<Item>): Piece<Item> => {
-    if (given.calls.length === 0) return given;
-    const before = [...calls];
-    calls.push(...given.calls);
+    if (given.footnoteCalls.length === 0) return given;
+    const before = [...footnoteCalls];
+    footnoteCalls.push(...given.footnoteCalls);
     return before.length === given.before.length &&
       before.every((call, index) => call === given.before[index])
       ? given
@@ -83,7 +83,7 @@ export function numberFootnotes(
   });
   return {
     pages: shown,
-    calls,
+    footnoteCalls,
     footnotes: [...footnotes.values()],
     definitions: [...definitions.values()],
   };

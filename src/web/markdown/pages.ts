@@ -4,7 +4,7 @@ import type { MarkdownBlock } from "./document.ts";
 const PAGE = 8;
 
 /** A block, with its source and labels in case it must be parsed again because of a later definition. */
-export interface Kept {
+export interface ParsedBlock {
   block: MarkdownBlock;
   raw: string;
   labels: ReadonlySet<string>;
@@ -17,8 +17,8 @@ type Page = readonly MarkdownBlock[];
 interface Pages {
   /** Invalidates the pages of finished blocks from `index` on. */
   changeFrom(index: number): void;
-  /** Builds the pages of the finished blocks `kept` and the unfinished blocks `open`. `former`: the result of the last build. */
-  build(kept: readonly Kept[], open: readonly Kept[], former: readonly Page[]): Page[];
+  /** Builds the pages of the finished blocks and the unfinished ones, `open`. `former`: the result of the last build. */
+  build(finished: readonly ParsedBlock[], open: readonly ParsedBlock[], former: readonly Page[]): Page[];
 }
 
 /** Creates an empty list of pages. */
@@ -26,27 +26,27 @@ export function createPages(): Pages {
   let pages: Page[] = [];
   /** Number of leading pages that are full and unchanged. */
   let valid = 0;
-  const blocks = (entries: readonly Kept[]): MarkdownBlock[] => entries.map((entry) => entry.block);
+  const blocks = (entries: readonly ParsedBlock[]): MarkdownBlock[] => entries.map((entry) => entry.block);
   return {
     changeFrom(index) {
       valid = Math.min(valid, Math.floor(index / PAGE));
     },
-    build(kept, open, former) {
+    build(finished, open, former) {
       /** Returns the former page if all its blocks are unchanged, to keep its identity. */
-      const asBefore = (page: Page, index: number): Page => {
+      const reuseFormer = (page: Page, index: number): Page => {
         const old = former[index];
         return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;
       };
       pages = pages.slice(0, valid);
-      valid = Math.floor(kept.length / PAGE);
+      valid = Math.floor(finished.length / PAGE);
       while (pages.length < valid) {
         const at = pages.length * PAGE;
-        pages.push(asBefore(blocks(kept.slice(at, at + PAGE)), pages.length));
+        pages.push(reuseFormer(blocks(finished.slice(at, at + PAGE)), pages.length));
       }
       const shown = [...pages];
-      const growing = blocks([...kept.slice(valid * PAGE), ...open]);
+      const growing = blocks([...finished.slice(valid * PAGE), ...open]);
       for (let at = 0; at < growing.length; at += PAGE) {
-        shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
+        shown.push(reuseFormer(growing.slice(at, at + PAGE), shown.length));
       }
       return shown;
     },

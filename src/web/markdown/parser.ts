@@ -51,7 +51,7 @@ export function createBlockParser(references: References): BlockParser {
     return {
       nodes,
       definitions: [...facts.references].flatMap((id) => references.definitions.get(id) ?? []),
-      calls: facts.calls,
+      footnoteCalls: facts.footnoteCalls,
       before: [],
     };
   }

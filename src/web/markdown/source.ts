@@ -3,7 +3,7 @@ import { cutBefore } from "../../hidden-text/cut-short.ts";
 import { t } from "../text/text.ts";
 
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
-export const PATIENT = 8_192;
+export const REPARSE_THRESHOLD = 8_192;
 /** Maximum depth of nested containers and elements that are rendered. */
 export const MAX_DEPTH = 100;
 /** Maximum number of delimiters in one passage of inline text: the parser's cost grows with their square. */
@@ -22,8 +22,8 @@ const MAX_RUN = 2_000;
 const MAX_LINES = 2_000;
 const MAX_NESTED = 1_000;
 /** Maximum characters and lines of plain text in one block, which is laid out at once. */
-const PLAIN = 16_384;
-const PLAIN_LINES = 256;
+const MAX_PLAIN_LENGTH = 16_384;
+const MAX_PLAIN_LINES = 256;
 
 /** The marker on a line that opens a fence. */
 export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
@@ -87,9 +87,9 @@ export function labelsIn(raw: string): ReadonlySet<string> {
 
 /** End of a block of plain text that begins at `start`: at the end of a line if possible. */
 export function plainEnd(text: string, start: number): number {
-  const limit = Math.min(text.length, start + PLAIN);
+  const limit = Math.min(text.length, start + MAX_PLAIN_LENGTH);
   let end = start;
-  for (let lines = 0; lines < PLAIN_LINES; lines++) {
+  for (let lines = 0; lines < MAX_PLAIN_LINES; lines++) {
     const newline = text.indexOf("\n", end);
     if (newline < 0 || newline >= limit)
       return end > start && limit < text.length ? end : cutBefore(text, limit);
@@ -164,7 +164,7 @@ const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
 
 function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
   if (delimiters > MAX_DELIMITERS) return t.markdown.manyMarks;
-  if (length > 2 * PATIENT) return t.markdown.longParagraph;
+  if (length > 2 * REPARSE_THRESHOLD) return t.markdown.longParagraph;
   if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
     return t.markdown.longWord;
   // A long address may contain blanks, so the check for long words does not find it. Each link to it scans all of it.

@@ -8,7 +8,7 @@ export interface Facts {
   elements: number;
   depth: number;
   references: Set<string>;
-  calls: string[];
+  footnoteCalls: string[];
   definitions: Definition[];
   footnotes: FootnoteDefinition[];
 }
@@ -20,18 +20,18 @@ export function inspect(nodes: readonly Node[]): Facts {
     elements: 0,
     depth: 0,
     references: new Set(),
-    calls: [],
+    footnoteCalls: [],
     definitions: [],
     footnotes: [],
   };
-  const stack: { node: Node; depth: number; noted: boolean }[] = nodes
-    .map((node) => ({ node, depth: 1, noted: false }))
+  const stack: { node: Node; depth: number; isInFootnote: boolean }[] = nodes
+    .map((node) => ({ node, depth: 1, isInFootnote: false }))
     .reverse();
   for (let entry = stack.pop(); entry; entry = stack.pop()) {
     const { node, depth } = entry;
     facts.nodes++;
     facts.depth = Math.max(facts.depth, depth);
-    let noted = entry.noted;
+    let isInFootnote = entry.isInFootnote;
     // The unist type declares only `type`. The fields that are read below belong to mdast nodes.
     const known = node as RootContent;
     if (known.type !== "text") facts.elements++;
@@ -42,12 +42,13 @@ export function inspect(nodes: readonly Node[]): Facts {
     else if (known.type === "definition") facts.definitions.push(known);
     else if (known.type === "footnoteDefinition") {
       facts.footnotes.push(known);
-      noted = true;
-    } else if (known.type === "footnoteReference" && !noted) facts.calls.push(known.identifier.toUpperCase());
+      isInFootnote = true;
+    } else if (known.type === "footnoteReference" && !isInFootnote)
+      facts.footnoteCalls.push(known.identifier.toUpperCase());
     if ("children" in known) {
       for (let index = known.children.length - 1; index >= 0; index--) {
         const child = known.children[index];
-        if (child) stack.push({ node: child, depth: depth + 1, noted });
+        if (child) stack.push({ node: child, depth: depth + 1, isInFootnote });
       }
     }
   }

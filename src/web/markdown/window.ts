@@ -14,7 +14,7 @@ interface MarkdownWindow {
   /** Takes the text so far. `false`: it does not continue the former text, so the window was reset to it. */
   take(given: string, growth?: TextGrowth): boolean;
   /** Drops everything before an offset in `text`. */
-  leave(before: number): void;
+  dropBefore(before: number): void;
   /** Restores the whole text that was taken last. */
   restart(): void;
 }
@@ -27,11 +27,11 @@ export function createMarkdownWindow(): MarkdownWindow {
   let whole = "";
   let text_id: object | undefined;
   /** Whether the text so far ends with `\r`, which was treated as a line end: a following `\n` is skipped. */
-  let returned = false;
+  let endsWithReturn = false;
   let text = "";
   const restart = (): void => {
     text = withoutReturns(whole);
-    returned = whole.endsWith("\r");
+    endsWithReturn = whole.endsWith("\r");
   };
   /** The text that `given` adds; `undefined`: it does not continue the text so far. */
   const addedBy = (given: string, growth: TextGrowth | undefined): string | undefined => {
@@ -57,11 +57,11 @@ export function createMarkdownWindow(): MarkdownWindow {
         return false;
       }
       if (added === "") return true;
-      text += withoutReturns(returned && added.startsWith("\n") ? added.slice(1) : added);
-      returned = added.endsWith("\r");
+      text += withoutReturns(endsWithReturn && added.startsWith("\n") ? added.slice(1) : added);
+      endsWithReturn = added.endsWith("\r");
       return true;
     },
-    leave(before) {
+    dropBefore(before) {
       text = text.slice(before);
     },
     restart,

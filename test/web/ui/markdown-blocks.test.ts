@@ -12,7 +12,7 @@ import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
 // Tests the parsed blocks without a page. `markdown.test.tsx` compares their rendering with react-markdown's.
 
-type Document = { nodes: unknown[]; calls: readonly string[]; footnotes: unknown[] };
+type Document = { nodes: unknown[]; footnoteCalls: readonly string[]; footnotes: unknown[] };
 
 /** A node as it is rendered: with resolved references, and without its position in the text. */
 function clean(node: Node, definitions: readonly Definition[]): unknown {
@@ -47,10 +47,11 @@ function cleanAll(nodes: readonly Node[], definitions: readonly Definition[]): u
 
 /** The parsed pieces, reassembled. */
 function assembled(document: MarkdownDocument): Document {
-  const calls: string[] = [];
+  const footnoteCalls: string[] = [];
   const cleaned = (piece: Piece<Node & RootContent>): unknown[] => {
-    if (document.footnotes.length > 0 && piece.calls.length > 0) expect(piece.before).toEqual(calls);
-    calls.push(...piece.calls);
+    if (document.footnotes.length > 0 && piece.footnoteCalls.length > 0)
+      expect(piece.before).toEqual(footnoteCalls);
+    footnoteCalls.push(...piece.footnoteCalls);
     return cleanAll(piece.nodes, piece.definitions);
   };
   const nodes = document.pages.flat().flatMap((block): unknown[] => {
@@ -75,7 +76,7 @@ function assembled(document: MarkdownDocument): Document {
   });
   return {
     nodes,
-    calls: document.calls,
+    footnoteCalls: document.footnoteCalls,
     footnotes: cleanAll(document.footnotes, document.definitions),
   };
 }
@@ -89,7 +90,7 @@ function whole(text: string): Document {
   );
   return {
     nodes: cleanAll(children, facts.definitions),
-    calls: facts.calls,
+    footnoteCalls: facts.footnoteCalls,
     footnotes: cleanAll(footnotes, facts.definitions),
   };
 }
@@ -444,11 +445,11 @@ describe("unchanged content keeps its identity between two reads", () => {
   it("an empty text has no blocks", () => {
     expect(createMarkdownStream().read("", false)).toEqual({
       pages: [],
-      calls: [],
+      footnoteCalls: [],
       footnotes: [],
       definitions: [],
-      cut: false,
-      behind: false,
+      isTruncated: false,
+      isPartlyRead: false,
     });
   });
 
@@ -580,7 +581,7 @@ describe("a reference", () => {
     const text = `${lines(9, () => "- [a] [^n]")}- [a]: x\n- [^n]: see [a]`;
     const document = createMarkdownStream().read(text, true);
     expect(targets(blocksOf(document)[0])).toEqual(["x", "x"]);
-    expect(document.calls).toHaveLength(9);
+    expect(document.footnoteCalls).toHaveLength(9);
     expect(assembled(document)).toEqual(whole(text));
   });
 
@@ -621,13 +622,13 @@ describe("a reference", () => {
 describe("a footnote", () => {
   it("is resolved once its text exists", () => {
     const stream = createMarkdownStream();
-    expect(stream.read("a[^1]\n\nb\n\n[^1]", false)).toMatchObject({ calls: [], footnotes: [] });
+    expect(stream.read("a[^1]\n\nb\n\n[^1]", false)).toMatchObject({ footnoteCalls: [], footnotes: [] });
     const document = stream.read("a[^1]\n\nb\n\n[^1]: c", false);
-    expect(document).toMatchObject({ calls: ["1"], footnotes: [{ identifier: "1" }] });
+    expect(document).toMatchObject({ footnoteCalls: ["1"], footnotes: [{ identifier: "1" }] });
     expect(words(document)).toEqual(["paragraph: a", "paragraph: b", "footnoteDefinition: c"]);
     expect(document.footnotes.map(textOf)).toEqual(["c"]);
     expect(stream.read("a[^1]\n\nb\n\n[^1]: c d\n\ne\n\nf", false).footnotes.map(textOf)).toEqual(["c d"]);
-    expect(stream.read("a[^1]", false)).toMatchObject({ calls: [], footnotes: [] });
+    expect(stream.read("a[^1]", false)).toMatchObject({ footnoteCalls: [], footnotes: [] });
   });
 
   it("resolves its own references, whenever they are defined", () => {
@@ -784,8 +785,8 @@ describe("a text of many elements", () => {
     return [
       blocks.length,
       blocks.filter(({ kind }) => kind === "plain").length,
-      document.cut,
-      document.behind,
+      document.isTruncated,
+      document.isPartlyRead,
     ];
   };
 
@@ -819,10 +820,10 @@ describe("a text of many elements", () => {
     const text = lines(20, () => `${"*a_ ".repeat(490)}\n`);
     const stream = createMarkdownStream(1_500);
     const first = stream.read(text, true);
-    expect(first.cut).toBe(true);
+    expect(first.isTruncated).toBe(true);
     expect(blocksOf(first).length).toBeLessThan(10);
     stream.readAll();
-    expect(stream.read(text, true).cut).toBe(false);
+    expect(stream.read(text, true).isTruncated).toBe(false);
     expect(blocksOf(stream.read(text, true))).toHaveLength(20);
   });
 
@@ -849,10 +850,10 @@ describe("a text of many elements", () => {
           : block.kind,
       );
     expect(shown(stream.read(text, true))).toEqual([[8, 8]]);
-    expect(stream.read(text, true).cut).toBe(true);
+    expect(stream.read(text, true).isTruncated).toBe(true);
     stream.readAll();
     expect(shown(stream.read(text, true))).toEqual([[8, 8, 8, 8, 8]]);
-    expect(stream.read(text, true).cut).toBe(false);
+    expect(stream.read(text, true).isTruncated).toBe(false);
   });
 
   it("keeps the references of a truncated list", () => {
@@ -880,7 +881,7 @@ describe("a text of many elements", () => {
       ...plain.slice(1).map(() => undefined),
     ]);
     expect(plain.length).toBeGreaterThan(1);
-    expect(document.cut).toBe(true);
+    expect(document.isTruncated).toBe(true);
     const more = blocksOf(stream.read(`${text}c`, false));
     expect(more.map((block, index) => block === blocksOf(document)[index])).toEqual([
       true,
@@ -927,14 +928,14 @@ describe("a text of many elements", () => {
   it("is read 32 KB at a time if it has few elements", () => {
     const lengths = (text: string) => {
       const stream = createMarkdownStream();
-      const told: (number | undefined)[] = [];
-      for (let behind = true; behind; ) {
+      const lengths: (number | undefined)[] = [];
+      for (let isPartlyRead = true; isPartlyRead; ) {
         const document = stream.read(text, false, true);
-        ({ behind } = document);
+        ({ isPartlyRead } = document);
         const [block] = blocksOf(document);
-        told.push(block?.kind === "code" ? block.code.length : undefined);
+        lengths.push(block?.kind === "code" ? block.code.length : undefined);
       }
-      return told;
+      return lengths;
     };
     // To the end of a step: 1,024 characters, or an eighth of the open text.
     expect(lengths(`\`\`\`\n${"a".repeat(99_996)}`)).toEqual([33_659, 68_233, 99_996]);

@@ -2,15 +2,15 @@ import type { FootnoteDefinition, ListItem, TableRow } from "mdast";
 import { describe, expect, it } from "vitest";
 import { type MarkdownBlock, numberFootnotes, type Piece } from "../../../src/web/markdown/document.ts";
 
-const piece = (calls: string, before = ""): Piece<never> => ({
+const piece = (footnoteCalls: string, before = ""): Piece<never> => ({
   nodes: [],
   definitions: [],
-  calls: [...calls],
+  footnoteCalls: [...footnoteCalls],
   before: [...before],
 });
-const nodes = (calls: string, before?: string): MarkdownBlock => ({
+const nodes = (footnoteCalls: string, before?: string): MarkdownBlock => ({
   kind: "nodes",
-  piece: piece(calls, before),
+  piece: piece(footnoteCalls, before),
 });
 const list = (...pages: Piece<ListItem>[]): MarkdownBlock => ({
   kind: "list",
@@ -49,7 +49,7 @@ describe("the numbers of footnotes", () => {
         [table(piece("e", "abacd"), piece(""), piece("f", "abacde"))],
         [nodes("a", "abacdef")],
       ],
-      calls: [..."abacdefa"],
+      footnoteCalls: [..."abacdefa"],
       footnotes: [note],
       definitions: [definition],
     });
@@ -58,7 +58,7 @@ describe("the numbers of footnotes", () => {
   it("do not exist if no footnote is defined", () => {
     const given = [[nodes("a"), nodes("b")]];
     const numbered = numberFootnotes(given, new Map(), new Map([["d", definition]]));
-    expect(numbered).toEqual({ pages: given, calls: [], footnotes: [], definitions: [] });
+    expect(numbered).toEqual({ pages: given, footnoteCalls: [], footnotes: [], definitions: [] });
     expect(numbered.pages).toBe(given);
   });
 

@@ -9,8 +9,8 @@ import {
   MAX_DEPTH,
   NONE,
   outdent,
-  PATIENT,
   plainEnd,
+  REPARSE_THRESHOLD,
 } from "../../../src/web/markdown/source.ts";
 
 describe("the line that opens a fence", () => {
@@ -204,8 +204,8 @@ describe("a range that is not parsed", () => {
   });
 
   it("has more than 16,384 characters in one paragraph", () => {
-    expect(reasonOf(words(2 * PATIENT))).toBeUndefined();
-    expect(reasonOf(words(2 * PATIENT + 1))).toBe(LONG);
+    expect(reasonOf(words(2 * REPARSE_THRESHOLD))).toBeUndefined();
+    expect(reasonOf(words(2 * REPARSE_THRESHOLD + 1))).toBe(LONG);
     expect(reasonOf(lines(164, words(100)))).toBe(LONG);
     expect(reasonOf(lines(163, words(100)))).toBeUndefined();
   });

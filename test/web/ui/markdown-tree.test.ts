@@ -46,10 +46,10 @@ describe("the content of nodes", () => {
   });
 
   it("has its footnotes, and their calls in order except those inside footnotes", () => {
-    const { calls, footnotes } = inspect(
+    const { footnoteCalls, footnotes } = inspect(
       parse("a[^y] *b[^x]* c[^y]\n\n[^x]: x[^y]\n\n    > x[^z]\n\n[^y]: y\n\n[^z]: z\n\nd[^z]"),
     );
-    expect(calls).toEqual(["Y", "X", "Y", "Z"]);
+    expect(footnoteCalls).toEqual(["Y", "X", "Y", "Z"]);
     expect(footnotes.map(({ identifier }) => identifier)).toEqual(["x", "y", "z"]);
   });
 
@@ -59,7 +59,7 @@ describe("the content of nodes", () => {
       elements: 1,
       depth: 2,
       references: new Set(),
-      calls: [],
+      footnoteCalls: [],
       definitions: [],
       footnotes: [],
     });

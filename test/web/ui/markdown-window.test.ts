@@ -16,7 +16,7 @@ test("a text that grows is continued, another one starts again", () => {
   expect(window.take("ab")).toBe(true);
   expect(window.take("ab")).toBe(true);
   expect(window.text).toBe("ab");
-  window.leave(1);
+  window.dropBefore(1);
   expect(window.take("abc")).toBe(true);
   expect(window.text).toBe("bc");
   expect(window.take("ab")).toBe(false);
@@ -28,7 +28,7 @@ test("a text that grows is continued, another one starts again", () => {
 test("dropped text is available again when the text is read from its beginning", () => {
   const window = createMarkdownWindow();
   window.take("a\r\nb");
-  window.leave(2);
+  window.dropBefore(2);
   expect(window.text).toBe("b");
   window.restart();
   expect(window.text).toBe("a\nb");

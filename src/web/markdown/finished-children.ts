@@ -5,7 +5,7 @@ import { lineStart } from "./source.ts";
 import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
 
 /** The finished items of a long list that is still growing. */
-export interface CarriedList {
+export interface FinishedItems {
   readonly kind: "list";
   /** The source of the finished items. */
   readonly raw: string;
@@ -17,11 +17,11 @@ export interface CarriedList {
   /** The finished items, which are parsed again when their references are defined. */
   pages: readonly Piece<ListItem>[];
   /** Number of definitions when the items were last parsed. */
-  known: number;
+  knownDefinitions: number;
 }
 
 /** The finished rows of a long table that is still growing. */
-interface CarriedTable {
+interface FinishedRows {
   readonly kind: "table";
   readonly raw: string;
   /** The header lines, which are parsed together with the tail so that the parser recognizes its lines as rows. */
@@ -31,12 +31,12 @@ interface CarriedTable {
   readonly pages: readonly Piece<TableRow>[];
 }
 
-export type Carried = CarriedList | CarriedTable;
+export type FinishedChildren = FinishedItems | FinishedRows;
 
 /**
  * Position of the last node: it begins at `start` in `text`, the tail at `tail`. The node's own offsets are relative to `base`.
  */
-interface Place {
+interface NodePosition {
   text: string;
   tail: number;
   start: number;
@@ -45,26 +45,26 @@ interface Place {
 
 /**
  * Moves the finished items or rows out of the last node of a text, so that they are not parsed again. `undefined`: there are too
- * few. `carried`: items that were moved out of the same node before. `rest`: start of the unfinished part. `elements`: number of
+ * few. `finishedChildren`: items that were moved out of the same node before. `rest`: start of the unfinished part. `elements`: number of
  * elements that were moved.
  */
-export function carryOn(
+export function moveFinished(
   parser: BlockParser,
-  carried: Carried | undefined,
+  finishedChildren: FinishedChildren | undefined,
   node: RootContent,
-  place: Place,
-): { carried: Carried; rest: number; elements: number } | undefined {
-  if (node.type === "list") return carryList(parser, carried, node, place);
-  if (node.type === "table") return carryTable(parser, carried, node, place);
+  place: NodePosition,
+): { finishedChildren: FinishedChildren; rest: number; elements: number } | undefined {
+  if (node.type === "list") return moveFinishedItems(parser, finishedChildren, node, place);
+  if (node.type === "table") return moveFinishedRows(parser, finishedChildren, node, place);
   return undefined;
 }
 
-function carryList(
+function moveFinishedItems(
   { paginate, references }: BlockParser,
-  carried: Carried | undefined,
+  finishedChildren: FinishedChildren | undefined,
   node: List,
-  { text, tail, start, base }: Place,
-): { carried: CarriedList; rest: number; elements: number } | undefined {
+  { text, tail, start, base }: NodePosition,
+): { finishedChildren: FinishedItems; rest: number; elements: number } | undefined {
   const done = finishedItems(node, text, base);
   if (done < LONG) return undefined;
   const items = node.children.slice(0, done);
@@ -77,14 +77,14 @@ function carryList(
   const added = paginate(items);
   const rest = lineStart(text, base + offsetOf(node.children[done]));
   return {
-    carried:
-      carried?.kind === "list"
+    finishedChildren:
+      finishedChildren?.kind === "list"
         ? {
-            ...carried,
-            raw: carried.raw + text.slice(tail, rest),
-            loose: carried.loose || loose,
-            tasks: carried.tasks || hasTasks(items),
-            pages: [...carried.pages, ...added],
+            ...finishedChildren,
+            raw: finishedChildren.raw + text.slice(tail, rest),
+            loose: finishedChildren.loose || loose,
+            tasks: finishedChildren.tasks || hasTasks(items),
+            pages: [...finishedChildren.pages, ...added],
           }
         : {
             kind: "list",
@@ -94,19 +94,19 @@ function carryList(
             loose,
             tasks: hasTasks(items),
             pages: added,
-            known: references.size,
+            knownDefinitions: references.size,
           },
     rest,
     elements: facts.elements,
   };
 }
 
-function carryTable(
+function moveFinishedRows(
   { paginate, piece }: BlockParser,
-  carried: Carried | undefined,
+  finishedChildren: FinishedChildren | undefined,
   node: Table,
-  { text, tail, start, base }: Place,
-): { carried: CarriedTable; rest: number; elements: number } | undefined {
+  { text, tail, start, base }: NodePosition,
+): { finishedChildren: FinishedRows; rest: number; elements: number } | undefined {
   const [head, ...rows] = node.children;
   const done = rows.length - 1;
   if (done < LONG || !head) return undefined;
@@ -114,12 +114,12 @@ function carryTable(
   const added = paginate(finished);
   const rest = lineStart(text, base + offsetOf(rows[done]));
   return {
-    carried:
-      carried?.kind === "table"
+    finishedChildren:
+      finishedChildren?.kind === "table"
         ? {
-            ...carried,
-            raw: carried.raw + text.slice(tail, rest),
-            pages: [...carried.pages, ...added],
+            ...finishedChildren,
+            raw: finishedChildren.raw + text.slice(tail, rest),
+            pages: [...finishedChildren.pages, ...added],
           }
         : {
             kind: "table",
@@ -143,28 +143,28 @@ function finishedItems(node: List, text: string, base: number): number {
 }
 
 /** The block of the finished items or rows, without the tail. */
-export function blockSoFar(carried: Carried): MarkdownBlock {
-  switch (carried.kind) {
+export function blockOfFinished(finishedChildren: FinishedChildren): MarkdownBlock {
+  switch (finishedChildren.kind) {
     case "list": {
-      const { ordered, first, loose, tasks, pages } = carried;
+      const { ordered, first, loose, tasks, pages } = finishedChildren;
       return { kind: "list", ordered, start: first, loose, tasks, pages };
     }
     case "table": {
-      const { head, align, pages } = carried;
+      const { head, align, pages } = finishedChildren;
       return { kind: "table", head, align, pages };
     }
     default:
-      return carried satisfies never;
+      return finishedChildren satisfies never;
   }
 }
 
 /** The block of the finished items or rows together with `node` from the tail. `undefined`: `node` is not of the same kind. */
 export function blockWith(
   { paginate }: BlockParser,
-  carried: Carried,
+  finishedChildren: FinishedChildren,
   node: RootContent,
 ): MarkdownBlock | undefined {
-  const block = blockSoFar(carried);
+  const block = blockOfFinished(finishedChildren);
   if (block.kind === "list" && node.type === "list") {
     return {
       ...block,
