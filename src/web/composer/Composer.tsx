@@ -112,7 +112,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
               key={id}
               message_id={id}
               text={words}
-              word={isHeld || held ? "held" : "queued"}
+              isHeld={isHeld || held === true}
               begin={isHeld && index === 0 ? () => api.beginPrompt(row.id, id) : undefined}
               draft={draft}
               input={input}
@@ -226,7 +226,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
 const Queued = memo(function Queued({
   message_id,
   text,
-  word,
+  isHeld,
   begin,
   draft,
   input,
@@ -234,7 +234,7 @@ const Queued = memo(function Queued({
 }: {
   message_id: string;
   text: string;
-  word: "queued" | "held";
+  isHeld: boolean;
   /** Starts the prompt; set if it may start now. */
   begin: (() => Promise<ApiResult<unknown>>) | undefined;
   /** The draft that a withdrawn prompt returns to. */
@@ -264,7 +264,7 @@ const Queued = memo(function Queued({
   };
   return (
     <li>
-      <span className="queued-word">{word}</span>
+      <span className="queued-word">{isHeld ? t.composer.heldWord : t.composer.queuedWord}</span>
       <span className="queued-text" title={visibleText(text, "prose")}>
         {text.trim() === "" ? t.composer.images : visible(text, "prose")}
       </span>

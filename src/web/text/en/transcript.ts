@@ -72,6 +72,9 @@ export const transcript = {
       `Held: the previous turn ${isFailed ? "failed" : "was stopped"}. A new prompt is sent after them.`,
     heldList: "Held prompts",
     queuedList: "Prompts queued until this turn ends",
+    /** What a prompt in the list is. */
+    heldWord: "held",
+    queuedWord: "queued",
     /** Replaces the text of a prompt that has none. */
     images: "images",
     andMore: (count: number): string => ` and ${count} more`,

@@ -91,6 +91,8 @@ export const transcript = {
       `已暂缓：上一轮${isFailed ? "失败" : "被停止"}。你发送的内容排在最后。`,
     heldList: "暂缓的提示词",
     queuedList: "等待本轮结束的提示词",
+    heldWord: "已暂缓",
+    queuedWord: "排队中",
     images: "图片",
     andMore: (count: number): string => `，还有 ${count} 个`,
     queuePrompt: "将提示词加入队列",
