@@ -11,7 +11,7 @@ import "./code.css";
 
 /** Maximum lines and characters of code that are shown before the user asks for all of it. */
 const FIRST_LINES = 2_000;
-const FIRST = 256 * 1024;
+const FIRST_LENGTH = 256 * 1024;
 /** Number of marks of hidden characters after which each page gets at most one mark. */
 const MAX_MARKS = 4_000;
 
@@ -30,7 +30,7 @@ interface CodeBlockProps {
   /** Shown in the header, before the language. */
   title?: ReactNode;
   /** What the button copies, if not `code`. */
-  copied?: (() => string | Promise<string>) | undefined;
+  textToCopy?: (() => string | Promise<string>) | undefined;
   copyLabel?: string | undefined;
   /** Long lines wrap instead of scrolling sideways. */
   wraps?: boolean;
@@ -45,7 +45,7 @@ export const CodeBlock = memo(function CodeBlock({
   language,
   open = false,
   title,
-  copied = () => code,
+  textToCopy = () => code,
   copyLabel,
   wraps = false,
 }: CodeBlockProps): ReactNode {
@@ -67,7 +67,7 @@ export const CodeBlock = memo(function CodeBlock({
         {title}
         <span className="code-language">{visible(language || "text", "name")}</span>
         {highlighted.note && <span className="note">{highlighted.note}</span>}
-        <CopyButton text={copied} label={copyLabel} />
+        <CopyButton text={textToCopy} label={copyLabel} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
       <pre tabIndex={0}>
@@ -77,7 +77,7 @@ export const CodeBlock = memo(function CodeBlock({
               key={index}
               text={text}
               tokens={highlighted.pages[index]}
-              crowded={pieces > MAX_MARKS}
+              hasTooManyMarks={pieces > MAX_MARKS}
             />
           ))}
         </code>
@@ -93,9 +93,9 @@ export const CodeBlock = memo(function CodeBlock({
 
 function firstPages(pages: readonly Page[]): number {
   let length = 0;
-  const most = FIRST_LINES / PAGE_LINES;
+  const maxPages = FIRST_LINES / PAGE_LINES;
   for (let index = 0; index < pages.length; index++) {
-    if (index >= most || length > FIRST) return index;
+    if (index >= maxPages || length > FIRST_LENGTH) return index;
     length += pages[index]?.text.length ?? 0;
   }
   return pages.length;
@@ -148,14 +148,15 @@ const copyOf = (lines: string): string => lines.split("\n").join("\n");
 const CodePage = memo(function CodePage({
   text,
   tokens,
-  crowded,
+  hasTooManyMarks,
 }: {
   text: string;
   tokens: readonly LineTokens[] | undefined;
   /** Whether this page and those before it have more marks than the limit. */
-  crowded: boolean;
+  hasTooManyMarks: boolean;
 }): ReactNode {
-  if (crowded) return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;
+  if (hasTooManyMarks)
+    return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;
   if (!tokens) return <span className="code-page">{visible(text, "code")}</span>;
   const shown: ReactNode[] = [];
   let position = 0;

@@ -10,8 +10,8 @@ import { languageOfPath } from "./language-of-path.ts";
 import "./code.css";
 import "./diff.css";
 
-const FIRST = 60;
-const CHUNK = 100;
+const FIRST_LINES = 60;
+const CHUNK_LINES = 100;
 
 /** `+12 −3`, with words for screen readers. */
 export function DiffCounts({ additions, deletions }: { additions: number; deletions: number }): ReactNode {
@@ -44,7 +44,7 @@ export function Diff({
 }): ReactNode {
   const [all, setAll] = useState(false);
   const lines = useMemo(() => numberLines(hunks), [hunks]);
-  const shown = all || lines.length <= FIRST * 1.25 ? lines : lines.slice(0, FIRST);
+  const shown = all || lines.length <= FIRST_LINES * 1.25 ? lines : lines.slice(0, FIRST_LINES);
   const isMatch = useIsSearchMatch(() =>
     lines
       .slice(shown.length)
@@ -54,7 +54,8 @@ export function Diff({
   if (isMatch) setAll(true);
   const views = useLineViews(shown, languageOfPath(path));
   const chunks: LineView[][] = [];
-  for (let index = 0; index < views.length; index += CHUNK) chunks.push(views.slice(index, index + CHUNK));
+  for (let index = 0; index < views.length; index += CHUNK_LINES)
+    chunks.push(views.slice(index, index + CHUNK_LINES));
   return (
     <div className="diff">
       <ScrollBox className={all ? "diff-text diff-scrolls" : "diff-text"} label={label}>

@@ -12,18 +12,18 @@ import { type CutText, useWhole } from "../ui/use-whole.ts";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 import "./output.css";
 
-const HEAD = 16;
-const TAIL = 10;
+const HEAD_LINES = 16;
+const TAIL_LINES = 10;
 /** Number of last lines that are shown of a failed output, which usually contain the reason. */
-const FAILED_TAIL = 24;
+const FAILED_TAIL_LINES = 24;
 /** Minimum number of hidden lines. If fewer would be hidden, all are shown. */
 const MIN_HIDDEN = 8;
 /** Number of lines that each click adds, that are shown at most to reach a search match, and that are in one element. */
-const STEP = 4_000;
-const MAX_SEARCHED_LINES = 10 * STEP;
-const CHUNK = 100;
+const STEP_LINES = 4_000;
+const MAX_SEARCHED_LINES = 10 * STEP_LINES;
+const CHUNK_LINES = 100;
 /** Maximum characters of a line before it is truncated. */
-const LINE = 4_000;
+const MAX_LINE = 4_000;
 
 export interface OutputProps extends CutText {
   /** The last lines of the whole output, if `text` is truncated and they are known. */
@@ -31,7 +31,7 @@ export interface OutputProps extends CutText {
   /** Accessible name. */
   label: string;
   /** Whether `text` is only what the agent saw of the output. "Show all" then says so. */
-  isSeen?: boolean;
+  isAsAgentSaw?: boolean;
   /** Shows all lines at once, as after a click. */
   unfolded?: boolean;
   /**
@@ -40,7 +40,7 @@ export interface OutputProps extends CutText {
    */
   failureIn?(this: void, lines: readonly string[]): number;
   /** Converts loaded text into what is shown. `is_end`: `text` is the end of a truncated text. */
-  read?(this: void, text: string, is_end: boolean): string;
+  convert?(this: void, text: string, is_end: boolean): string;
 }
 
 /**
@@ -50,23 +50,23 @@ export interface OutputProps extends CutText {
 export function Output({
   end,
   label,
-  isSeen = false,
+  isAsAgentSaw = false,
   unfolded = false,
   failureIn,
-  read = asLoaded,
+  convert = unchanged,
   ...given
 }: OutputProps): ReactNode {
   const { text: loaded, cut, isLoaded, load, isLoading, failure } = useWhole(given);
-  const content = useMemo(() => read(loaded, false), [read, loaded]);
+  const content = useMemo(() => convert(loaded, false), [convert, loaded]);
   const failed = failureIn !== undefined;
-  const [first, last] = failed ? [0, FAILED_TAIL] : [HEAD, TAIL];
-  const [shown, setShown] = useState(unfolded ? STEP : first);
+  const [first, last] = failed ? [0, FAILED_TAIL_LINES] : [HEAD_LINES, TAIL_LINES];
+  const [shown, setShown] = useState(unfolded ? STEP_LINES : first);
   const lines = linesOf(content);
   /** Number of lines that are skipped at the beginning, if a search match is too far below. */
   const [start, setStart] = useState(0);
-  const limit = isLoaded ? Math.max(shown, STEP) : shown;
+  const limit = isLoaded ? Math.max(shown, STEP_LINES) : shown;
   // The end of a truncated output is shown separately.
-  const ending = cut ? linesOf(read(end ?? "", true)) : lines;
+  const ending = cut ? linesOf(convert(end ?? "", true)) : lines;
   const count = lines.length + (cut ? ending.length : 0);
   const folded = count > limit + last + (limit === first ? MIN_HIDDEN : 0);
   const head = lines.slice(start, folded ? limit : undefined);
@@ -79,19 +79,19 @@ export function Output({
     const near = before.slice(0, MAX_SEARCHED_LINES).findLastIndex((line) => isMatch(terminalText(line)));
     if (near >= 0) return { first: 0, last: near };
     const far = before.findIndex((line, index) => index >= MAX_SEARCHED_LINES && isMatch(terminalText(line)));
-    return far < 0 ? undefined : { first: far - (far % STEP), last: far };
+    return far < 0 ? undefined : { first: far - (far % STEP_LINES), last: far };
   }, [content, cut, isMatch, last]);
   if (found && ((folded && found.last >= limit) || found.last < start)) {
     setStart(found.first);
-    setShown(Math.ceil((found.last + 1) / STEP) * STEP);
+    setShown(Math.ceil((found.last + 1) / STEP_LINES) * STEP_LINES);
   }
 
   return (
     <div className="output">
       <ScrollBox className={limit > first ? "output-text output-scrolls" : "output-text"} label={label}>
         {start > 0 && (
-          <button type="button" className="show-all" onClick={() => setStart(start - STEP)}>
-            {t.output.linesBefore(STEP, start)}
+          <button type="button" className="show-all" onClick={() => setStart(start - STEP_LINES)}>
+            {t.output.linesBefore(STEP_LINES, start)}
           </button>
         )}
         {failed && !folded ? <FailedLines lines={head} failureIn={failureIn} /> : <Lines lines={head} />}
@@ -99,21 +99,21 @@ export function Output({
           <button
             type="button"
             className="show-all"
-            onClick={() => setShown(limit === first ? STEP : limit + STEP)}
+            onClick={() => setShown(limit === first ? STEP_LINES : limit + STEP_LINES)}
           >
-            {failed && limit === first && hidden <= STEP
+            {failed && limit === first && hidden <= STEP_LINES
               ? t.output.earlierLines(hidden)
               : cut
-                ? t.output.moreLines(Math.min(hidden, STEP))
-                : limit === first && hidden <= STEP
-                  ? t.output.allLines(lines.length, isSeen)
-                  : t.output.someLines(Math.min(hidden, STEP), hidden)}
+                ? t.output.moreLines(Math.min(hidden, STEP_LINES))
+                : limit === first && hidden <= STEP_LINES
+                  ? t.output.allLines(lines.length, isAsAgentSaw)
+                  : t.output.someLines(Math.min(hidden, STEP_LINES), hidden)}
           </button>
         )}
         {cut !== undefined &&
           (load ? (
             <button type="button" className="show-all" disabled={isLoading} onClick={load}>
-              {t.output.all(byteSize(cut), isSeen)}
+              {t.output.all(byteSize(cut), isAsAgentSaw)}
             </button>
           ) : (
             <p className="note">{t.output.cut(byteSize(cut))}</p>
@@ -124,7 +124,9 @@ export function Output({
       <div className="output-actions">
         <CopyButton
           text={async () =>
-            terminalText(read((cut === undefined ? undefined : await given.loadWhole?.()) ?? loaded, false))
+            terminalText(
+              convert((cut === undefined ? undefined : await given.loadWhole?.()) ?? loaded, false),
+            )
           }
           label={t.common.copyOf(label)}
         />
@@ -138,7 +140,7 @@ export function Output({
   );
 }
 
-const asLoaded = (text: string): string => text;
+const unchanged = (text: string): string => text;
 
 /** The last lines of a failed output. The line that contains the reason is marked. */
 function FailedLines({
@@ -170,24 +172,24 @@ function linesOf(text: string): string[] {
 
 function Lines({ lines }: { lines: readonly string[] }): ReactNode {
   const chunks: string[] = [];
-  for (let index = 0; index < lines.length; index += CHUNK) {
-    const last = index + CHUNK >= lines.length;
-    chunks.push(lines.slice(index, index + CHUNK).join("\n") + (last ? "" : "\n"));
+  for (let index = 0; index < lines.length; index += CHUNK_LINES) {
+    const last = index + CHUNK_LINES >= lines.length;
+    chunks.push(lines.slice(index, index + CHUNK_LINES).join("\n") + (last ? "" : "\n"));
   }
   return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
 }
 
 /** Whether a line is too long to be shown completely. Terminal sequences do not count, because they are invisible. */
 function isLong(line: string): boolean {
-  return line.length > LINE && (line.length > 16 * LINE || terminalText(line).length > LINE);
+  return line.length > MAX_LINE && (line.length > 16 * MAX_LINE || terminalText(line).length > MAX_LINE);
 }
 
 const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
   const [whole, setWhole] = useState(false);
-  const long = text.length > LINE && text.split("\n").some(isLong);
+  const long = text.length > MAX_LINE && text.split("\n").some(isLong);
   const shown =
     long && !whole
-      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${cutShort(line, LINE)}…` : line))
+      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${cutShort(line, MAX_LINE)}…` : line))
       : text;
   const isMatch = useIsSearchMatch(() =>
     shown === text
@@ -195,7 +197,7 @@ const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
       : terminalText(
           text
             .split("\n")
-            .map((line) => line.slice(LINE))
+            .map((line) => line.slice(MAX_LINE))
             .join("\n"),
         ),
   );
@@ -227,9 +229,9 @@ export const Terminal = memo(function Terminal({ text }: { text: string }): Reac
     }
     let end = index;
     while (pieces[end + 1]?.overwritten) end++;
-    const gone = pieces.slice(index, end + 1);
-    if (/\S/.test(gone.map((each) => each.text).join("")))
-      shown.push(<Overwritten key={index} pieces={gone} />);
+    const overwritten = pieces.slice(index, end + 1);
+    if (/\S/.test(overwritten.map((each) => each.text).join("")))
+      shown.push(<Overwritten key={index} pieces={overwritten} />);
     index = end;
   }
   return shown;

@@ -33,17 +33,17 @@ export function readTerminal(output: string): TerminalPiece[] {
   let plain: string[] = [];
   /** Index of the first piece after the last carriage return, from which the next carriage return overwrites. */
   let start = 0;
-  let full = false;
+  let isFull = false;
 
   const flush = (): void => {
     if (plain.length === 0) return;
-    const name = full ? "" : styleName(style);
+    const name = isFull ? "" : styleName(style);
     const last = pieces.at(-1);
     const added = plain.join("");
     if (last && pieces.length > start && last.style === name && last.link === link) last.text += added;
     else pieces.push({ text: added, style: name, ...(link === undefined ? {} : { link }) });
     plain = [];
-    if (pieces.length > MAX_PIECES && !full) full = true;
+    if (pieces.length > MAX_PIECES && !isFull) isFull = true;
   };
   const overwrite = (): void => {
     flush();
@@ -55,7 +55,7 @@ export function readTerminal(output: string): TerminalPiece[] {
     const code = text.charCodeAt(at);
     if (code === 0x1b || (code >= 0x80 && code <= 0x9f)) {
       const sequence = readEscape(text, at);
-      if (sequence.sgr !== undefined && !full) {
+      if (sequence.sgr !== undefined && !isFull) {
         flush();
         applySgr(style, sequence.sgr);
       } else if (sequence.link !== undefined) {

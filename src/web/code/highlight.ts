@@ -53,12 +53,12 @@ const sessions = new Map<number, Session>();
 let nextId = 1;
 let worker: Worker | undefined;
 /** The session whose lines the worker is highlighting. */
-let busy: number | undefined;
+let highlightingId: number | undefined;
 /** Languages whose grammars the worker has loaded. Only to these does the normal time limit apply. */
 const loaded = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** Fires when the oldest lines that wait for the rest of their page are due. */
-let wait: ReturnType<typeof setTimeout> | undefined;
+let pageTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Aliases from fences and file name extensions, mapped to the highlighter's names. */
 const ALIASES = new Map<string, string>(
@@ -144,18 +144,18 @@ function send(request: HighlightRequest): void {
 }
 
 /** Sessions with unpublished tokens, each with the reason why its rest stays plain, if any. */
-const news = new Map<Session, string | undefined>();
+const pendingUpdates = new Map<Session, string | undefined>();
 
 /** Publishes in the next animation frame, together with growing text. Rendering separately for tokens would double the cost. */
 function publish(session: Session, note?: string): void {
-  if (news.size === 0) requestAnimationFrame(tell);
-  news.set(session, note);
+  if (pendingUpdates.size === 0) requestAnimationFrame(publishPending);
+  pendingUpdates.set(session, note);
 }
 
-function tell(): void {
-  const told = [...news];
-  news.clear();
-  for (const [session, note] of told)
+function publishPending(): void {
+  const entries = [...pendingUpdates];
+  pendingUpdates.clear();
+  for (const [session, note] of entries)
     session.listener({ pages: [...session.tokens], ...(note === undefined ? {} : { note }) });
 }
 
@@ -168,7 +168,7 @@ function restart(): void {
   worker?.terminate();
   worker = undefined;
   loaded.clear();
-  busy = undefined;
+  highlightingId = undefined;
   for (const session of sessions.values()) forget(session);
 }
 
@@ -194,19 +194,19 @@ function retryLater(): void {
   timer = setTimeout(next, RETRY_MS);
 }
 
-function expire(): void {
-  const late = busy === undefined ? undefined : sessions.get(busy);
-  if (late && !loaded.has(late.language)) {
+function onTimeLimit(): void {
+  const expired = highlightingId === undefined ? undefined : sessions.get(highlightingId);
+  if (expired && !loaded.has(expired.language)) {
     retryLater();
     return;
   }
   restart();
-  if (late?.slow) drop(late, t.code.tooSlow);
-  else if (late) {
-    late.slow = true;
+  if (expired?.slow) drop(expired, t.code.tooSlow);
+  else if (expired) {
+    expired.slow = true;
     // Queue it last, so that the others need not wait for it.
-    sessions.delete(late.id);
-    sessions.set(late.id, late);
+    sessions.delete(expired.id);
+    sessions.set(expired.id, expired);
   }
   next();
 }
@@ -218,8 +218,8 @@ function dueLine({ lines, open, since }: Session, now: number): number {
 }
 
 function next(): void {
-  if (busy !== undefined) return;
-  clearTimeout(wait);
+  if (highlightingId !== undefined) return;
+  clearTimeout(pageTimer);
   const now = performance.now();
   let soonest = Number.POSITIVE_INFINITY;
   for (const session of sessions.values()) {
@@ -242,14 +242,14 @@ function next(): void {
       worker.onerror = retryLater;
     }
     const lines = session.lines.slice(session.sent, end);
-    busy = session.id;
+    highlightingId = session.id;
     session.since = now;
     send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
     clearTimeout(timer);
-    timer = setTimeout(expire, loaded.has(session.language) ? limitOf(session) : LOAD_LIMIT_MS);
+    timer = setTimeout(onTimeLimit, loaded.has(session.language) ? limitOf(session) : LOAD_LIMIT_MS);
     return;
   }
-  if (soonest < Number.POSITIVE_INFINITY) wait = setTimeout(next, soonest - now);
+  if (soonest < Number.POSITIVE_INFINITY) pageTimer = setTimeout(next, soonest - now);
 }
 
 const limitOf = (session: Session | undefined): number => (session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
@@ -259,13 +259,13 @@ function receive(reply: HighlightReply): void {
   switch (reply.type) {
     case "loaded":
       loaded.add(reply.language);
-      if (busy !== reply.session) return;
+      if (highlightingId !== reply.session) return;
       clearTimeout(timer);
-      timer = setTimeout(expire, limitOf(session));
+      timer = setTimeout(onTimeLimit, limitOf(session));
       return;
     case "tokens":
       clearTimeout(timer);
-      busy = undefined;
+      highlightingId = undefined;
       if (session) {
         for (const line of reply.tokens) {
           const page = Math.floor(session.sent / PAGE_LINES);
@@ -284,7 +284,7 @@ function receive(reply: HighlightReply): void {
       return;
     case "failed":
       clearTimeout(timer);
-      busy = undefined;
+      highlightingId = undefined;
       if (session) drop(session, "");
       next();
       return;
@@ -312,13 +312,13 @@ function start(language: string, listener: (highlighted: Highlighted) => void): 
 }
 
 /** Cache of completely highlighted blocks, newest last, for blocks that are scrolled back into view. */
-const finished = new Map<string, Highlighted>();
-const MEMORY = 200;
+const cache = new Map<string, Highlighted>();
+const CACHE_SIZE = 200;
 
 function remember(key: string, value: Highlighted): void {
-  finished.set(key, value);
-  const oldest = finished.keys().next();
-  if (finished.size > MEMORY && !oldest.done) finished.delete(oldest.value);
+  cache.set(key, value);
+  const oldest = cache.keys().next();
+  if (cache.size > CACHE_SIZE && !oldest.done) cache.delete(oldest.value);
 }
 
 /**
@@ -328,18 +328,18 @@ function remember(key: string, value: Highlighted): void {
 export function useHighlight(code: string, language: string, open: boolean): Highlighted {
   const name = languageName(language);
   const key = `${name}\0${code}`;
-  const known = open ? undefined : finished.get(key);
+  const known = open ? undefined : cache.get(key);
   const [highlighted, setHighlighted] = useState<Highlighted>(known ?? NOTHING);
   const [session, setSession] = useState<Session>();
   const possible = name !== "" && typeof Worker !== "undefined";
 
   useEffect(() => {
     if (!possible || known) return;
-    const begun = start(name, setHighlighted);
-    setSession(begun);
+    const created = start(name, setHighlighted);
+    setSession(created);
     return () => {
-      sessions.delete(begun.id);
-      send({ type: "end", session: begun.id });
+      sessions.delete(created.id);
+      send({ type: "end", session: created.id });
       setSession(undefined);
     };
     // Cached tokens need no session. A later change of `known` must not restart the session, so it is not a dependency.

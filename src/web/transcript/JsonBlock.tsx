@@ -9,7 +9,7 @@ export const JsonBlock = memo(function JsonBlock({
   text: string;
   title?: string;
 }): ReactNode {
-  return <CodeBlock wraps code={indentJson(text)} language="json" title={title} copied={() => text} />;
+  return <CodeBlock wraps code={indentJson(text)} language="json" title={title} textToCopy={() => text} />;
 });
 
 /**

@@ -59,7 +59,7 @@ function Folded({
   const code = useMemo(() => (isFolded ? lines.slice(0, FIRST_LINES) : lines).join("\n"), [lines, isFolded]);
   return (
     <>
-      <CodeBlock wraps code={code} language="json" copied={whole} copyLabel={t.common.copyOf(label)} />
+      <CodeBlock wraps code={code} language="json" textToCopy={whole} copyLabel={t.common.copyOf(label)} />
       {isFolded && (
         <button type="button" className="show-all" onClick={() => setUnfolded(true)}>
           {t.output.allLines(lines.length)}

@@ -51,7 +51,7 @@ export function KeptOutput({
         </div>
       </dl>
       {opened === undefined ? (
-        <Output {...seen} text={ownOutput(result)} isSeen />
+        <Output {...seen} text={ownOutput(result)} isAsAgentSaw />
       ) : (
         <Output key={from} text={opened.text} label={isPiece ? t.kept.piece : t.kept.whole} unfolded />
       )}
@@ -132,7 +132,7 @@ function OwnOutput({
   const isMatch = useIsSearchMatch(() => (isOpen ? "" : header));
   if (isMatch) setOpen(true);
   const { failureIn: _, ...sent } = seen;
-  const own = isJson ? <JsonOutput output={seen} start={start} /> : <Output {...seen} read={read} />;
+  const own = isJson ? <JsonOutput output={seen} start={start} /> : <Output {...seen} convert={read} />;
   if (start === 0 && !isPrinted) return own;
   return (
     <>
