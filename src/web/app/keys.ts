@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { t } from "../text/text.ts";
-import { composing } from "../ui/composing.ts";
+import { isComposing } from "../ui/composing.ts";
 
 /** A key binding, listed in the help. `keys`: alternatives, named as in `KeyboardEvent.key`; `Ctrl+f` also matches ⌘F. */
 export interface KeyBinding {
@@ -91,7 +91,7 @@ export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLEl
   }, []);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || composing(event)) return;
+      if (event.defaultPrevented || isComposing(event)) return;
       if (document.querySelector("dialog[open]") !== null) return;
       if (pane !== undefined && (pane.current === null || !holdsKeys(pane.current))) return;
       const name = keyName(event);

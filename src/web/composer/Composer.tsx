@@ -29,12 +29,12 @@ interface Props {
 }
 
 /** How many of the last parts are searched for a prompt whose reply was lost. */
-const LOOK_BACK = 1_000;
+const MAX_SEARCHED_PARTS = 1_000;
 
 /** Whether the session has a prompt with this id. */
-function shows({ transcript }: OpenSessionState, message_id: string): boolean {
+function hasPrompt({ transcript }: OpenSessionState, message_id: string): boolean {
   const count = transcript?.parts.length ?? 0;
-  for (let index = count - 1; index >= Math.max(0, count - LOOK_BACK); index -= 1) {
+  for (let index = count - 1; index >= Math.max(0, count - MAX_SEARCHED_PARTS); index -= 1) {
     const part = transcript?.parts.at(index);
     if (part?.type === "prompt" && part.message_id === message_id) return true;
   }
@@ -59,29 +59,40 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const client = useClient();
   const api = apiOf(client);
   const draft = draftOf(client, row.id);
-  const { text, images, reading, refused, asked, sending, problem, tried, message_id, lost_images } =
-    useStore(draft.state);
+  const {
+    text,
+    images,
+    reading,
+    imageProblems,
+    sendWhenRead,
+    sending,
+    problem,
+    tried,
+    message_id,
+    lost_images,
+  } = useStore(draft.state);
   const hint = useId();
   const section = useRef<HTMLElement>(null);
-  const isEntered = useFocusWithin(section);
+  const hasFocus = useFocusWithin(section);
   const working = control.state !== "idle";
   const canSteer = working && control.can_steer;
   const isHeld = !working && control.queued.length > 0;
   const allHeld = control.queued.every(({ held }) => held);
   const isReading = reading > 0;
-  const isLeaving = (asked ?? sending) !== undefined;
+  const isLocked = (sendWhenRead ?? sending) !== undefined;
   const isEmpty = text.trim() === "" && images.length === 0;
-  const cannotSend = isEmpty || isLeaving || isReading;
+  const cannotSend = isEmpty || isLocked || isReading;
 
   // The reply was lost, but the daemon has received the prompt.
-  const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
-  const isHere = isShown || (tried && control.queued.some((queued) => queued.message_id === message_id));
+  const isInTranscript = useStore(session.state, (state) => tried && hasPrompt(state, message_id));
+  const hasArrived =
+    isInTranscript || (tried && control.queued.some((queued) => queued.message_id === message_id));
   useEffect(() => {
-    if (isHere) draft.seen(message_id);
-  }, [draft, isHere, message_id]);
+    if (hasArrived) draft.confirmSent(message_id);
+  }, [draft, hasArrived, message_id]);
 
   const send = (when: "queue" | "steer"): void => {
-    if (isLeaving || (isEmpty && !isReading)) return;
+    if (isLocked || (isEmpty && !isReading)) return;
     draft.send(when);
     // Queued prompts are shown beside the input until the turn ends.
     if (when === "steer" || !working) onSend();
@@ -93,7 +104,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   return (
     <section
       ref={section}
-      className={isEntered ? "composer is-entered" : "composer"}
+      className={hasFocus ? "composer is-entered" : "composer"}
       aria-label={t.composer.message}
     >
       {/* Announces a queued prompt: the focus stays in the emptied field, so a screen reader would not notice it. */}
@@ -136,9 +147,9 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
         text={text}
         images={images}
         takesImages={control.takes_images}
-        readOnly={isLeaving}
+        readOnly={isLocked}
         isReading={isReading}
-        refused={refused}
+        imageProblems={imageProblems}
         input={input}
         describedBy={hint}
         onText={draft.setText}
@@ -146,7 +157,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
         onAdd={draft.addImages}
         onSend={(alt) => send(alt && canSteer ? "steer" : "queue")}
         onEscape={() => {
-          if (asked !== undefined) draft.takeBack();
+          if (sendWhenRead !== undefined) draft.cancelSending();
           else if (!stop.escape()) input.current?.blur();
         }}
       >
@@ -178,8 +189,8 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
               {t.composer.stop}
             </button>
           )}
-          {isLeaving && (
-            <button type="button" className="button" onClick={draft.takeBack}>
+          {isLocked && (
+            <button type="button" className="button" onClick={draft.cancelSending}>
               {t.composer.edit}
             </button>
           )}
@@ -194,7 +205,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
             disabled={cannotSend}
             onClick={() => send("queue")}
           >
-            {isLeaving ? t.composer.sending : working ? t.composer.queue : t.composer.send}
+            {isLocked ? t.composer.sending : working ? t.composer.queue : t.composer.send}
           </button>
         </span>
       </PromptInput>

@@ -9,7 +9,7 @@ import {
 } from "react";
 import { MAX_IMAGES } from "../../protocol.ts";
 import { t } from "../text/text.ts";
-import { composing } from "../ui/composing.ts";
+import { isComposing } from "../ui/composing.ts";
 import { ACCEPTED, blobOf, type ReadImages, readImages } from "./images.ts";
 
 interface Props {
@@ -24,7 +24,7 @@ interface Props {
   /** Whether images are being read. */
   isReading: boolean;
   /** Why images were not added. */
-  refused: readonly string[];
+  imageProblems: readonly string[];
   input: RefObject<HTMLTextAreaElement | null>;
   /** Description below the input. */
   describedBy?: string;
@@ -33,7 +33,7 @@ interface Props {
   /** Called with the images without the removed one. */
   onImages(images: readonly string[]): void;
   /** Adds images. They may be read after the component is unmounted. */
-  onAdd(coming: Promise<ReadImages>): void;
+  onAdd(reading: Promise<ReadImages>): void;
   /** Enter was pressed; `alt`: with Alt. */
   onSend(alt: boolean): void;
   onEscape(): void;
@@ -41,7 +41,7 @@ interface Props {
   children?: ReactNode;
 }
 
-const takesNone = (): ReadImages => ({ images: [], refused: [t.images.noneButFile] });
+const noImagesAccepted = (): ReadImages => ({ images: [], imageProblems: [t.images.noneButFile] });
 
 /** The text and images of a prompt. Enter sends, Shift+Enter begins a new line. On a touch screen, Enter begins a new line. */
 export function PromptInput({
@@ -52,7 +52,7 @@ export function PromptInput({
   takesImages,
   readOnly,
   isReading,
-  refused,
+  imageProblems,
   input,
   describedBy,
   invalid = false,
@@ -64,7 +64,7 @@ export function PromptInput({
   children,
 }: Props): ReactNode {
   const chooser = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
+  const [isDraggedOver, setIsDraggedOver] = useState(false);
 
   useLayoutEffect(() => {
     if (input.current !== null) fit(input.current);
@@ -90,19 +90,19 @@ export function PromptInput({
 
   const add = (files: readonly File[]): void => {
     if (files.length === 0 || readOnly) return;
-    onAdd(takesImages ? readImages(files, MAX_IMAGES - images.length) : Promise.resolve(takesNone()));
+    onAdd(takesImages ? readImages(files, MAX_IMAGES - images.length) : Promise.resolve(noImagesAccepted()));
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    if (composing(event.nativeEvent)) return;
+    if (isComposing(event.nativeEvent)) return;
     if (event.key === "Escape") {
       event.preventDefault();
       onEscape();
       return;
     }
     if (event.key !== "Enter" || event.shiftKey) return;
-    const meant = event.ctrlKey || event.metaKey || event.altKey;
-    if (!meant && matchMedia("(pointer: coarse)").matches) return;
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+    if (!hasModifier && matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
     if (!readOnly) onSend(event.altKey);
   };
@@ -110,15 +110,15 @@ export function PromptInput({
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard alternative is the button that adds files
     <div
-      className={`prompt-input${over ? " is-over" : ""}${invalid ? " is-invalid" : ""}`}
+      className={`prompt-input${isDraggedOver ? " is-over" : ""}${invalid ? " is-invalid" : ""}`}
       onDragOver={(event) => {
         if (!event.dataTransfer.types.includes("Files")) return;
         event.preventDefault();
-        setOver(true);
+        setIsDraggedOver(true);
       }}
-      onDragLeave={() => setOver(false)}
+      onDragLeave={() => setIsDraggedOver(false)}
       onDrop={(event) => {
-        setOver(false);
+        setIsDraggedOver(false);
         if (event.dataTransfer.files.length === 0) return;
         event.preventDefault();
         add([...event.dataTransfer.files]);
@@ -171,9 +171,9 @@ export function PromptInput({
           add(files);
         }}
       />
-      {refused.length > 0 && (
+      {imageProblems.length > 0 && (
         <p className="prompt-problem" role="alert">
-          {refused.join(" ")}
+          {imageProblems.join(" ")}
         </p>
       )}
       <div className="prompt-buttons">
@@ -217,14 +217,14 @@ function fit(field: HTMLTextAreaElement): void {
 function Thumbnail({ image, name }: { image: string; name: string }): ReactNode {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
-    let made: string;
+    let url: string;
     try {
-      made = URL.createObjectURL(blobOf(image));
+      url = URL.createObjectURL(blobOf(image));
     } catch {
       return;
     }
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
+    setAddress(url);
+    return () => URL.revokeObjectURL(url);
   }, [image]);
   return <img className="thumbnail" src={address} alt={name} />;
 }

@@ -6,16 +6,16 @@ import { newId } from "../app/new-id.ts";
 import type { Client } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
-import { joined, type ReadImages } from "./images.ts";
-import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
+import { appendImages, type ReadImages } from "./images.ts";
+import { emptyDraft, loadDraft, type SavedDraft, saveDraft } from "./saved-draft.ts";
 
-interface DraftState extends KeptDraft {
+interface DraftState extends SavedDraft {
   /** Number of image reads in progress. The draft is not sent before they finish. */
   readonly reading: number;
   /** Why some of the latest images were not added. */
-  readonly refused: readonly string[];
+  readonly imageProblems: readonly string[];
   /** How to send the draft as soon as its images are read. Until then it cannot be changed. */
-  readonly asked?: "queue" | "steer";
+  readonly sendWhenRead?: "queue" | "steer";
   /** How the draft is being sent. It cannot be changed until the daemon replies or the user takes it back. */
   readonly sending?: "queue" | "steer";
   /** Why the draft was not sent, and what to do. */
@@ -28,11 +28,11 @@ export interface Draft {
   setText(text: string): void;
   setImages(images: readonly string[]): void;
   /** Adds images once they are read, even if the user has left the screen. */
-  addImages(coming: Promise<ReadImages>): void;
+  addImages(pendingImages: Promise<ReadImages>): void;
   /** Sends the draft once its images are read. Retries until the daemon accepts or refuses it. */
   send(when: "queue" | "steer"): void;
   /** Cancels sending. The draft can then be changed, which makes it a different prompt. */
-  takeBack(): void;
+  cancelSending(): void;
   /**
    * Withdraws a queued prompt, retrying until the daemon accepts or refuses. Resolves with the failure, if any. The prompt is
    * inserted before the current text; if the draft is being sent, only after that. `onNoReply`: called each time the daemon
@@ -40,7 +40,7 @@ export interface Draft {
    */
   withdraw(message_id: string, onNoReply: () => void): Promise<ApiFailure | undefined>;
   /** Call with the id of a prompt that is in the session. If it is this draft, the draft was sent and is cleared. */
-  seen(message_id: string): void;
+  confirmSent(message_id: string): void;
 }
 
 const RETRY_MS = 3_000;
@@ -48,25 +48,25 @@ const RETRY_MS = 3_000;
 function createDraft(session_id: string, client: Client): Draft {
   const { live } = client;
   const api = apiOf(client);
-  const state = createStore<DraftState>(() => ({ ...loadDraft(session_id), reading: 0, refused: [] }));
+  const state = createStore<DraftState>(() => ({ ...loadDraft(session_id), reading: 0, imageProblems: [] }));
   state.subscribe((now) => saveDraft(session_id, now));
   let attempt = 0;
 
-  const settle = (change: Partial<DraftState>): void => {
-    const { asked: _, sending: __, problem: ___, ...kept } = state.getState();
+  const endSending = (change: Partial<DraftState>): void => {
+    const { sendWhenRead: _, sending: __, problem: ___, ...kept } = state.getState();
     state.setState({ ...kept, ...change }, true);
   };
-  const clear = (): void => state.setState({ ...emptyDraft(), reading: 0, refused: [] }, true);
+  const clear = (): void => state.setState({ ...emptyDraft(), reading: 0, imageProblems: [] }, true);
   /** Gives a changed draft a new id: the former prompt may have been sent, here or in another tab. */
   const change = (changed: Partial<DraftState>): void =>
-    settle({ ...changed, message_id: newId(), tried: false });
+    endSending({ ...changed, message_id: newId(), tried: false });
 
   const deliver = async (this_attempt: number): Promise<void> => {
     const { message_id, text, images, sending } = state.getState();
     if (sending === undefined || this_attempt !== attempt) return;
     const prompt = { message_id, text, ...(images.length === 0 ? {} : { images: [...images] }) };
     const reply = await api.sendPrompt(session_id, prompt, sending);
-    // Meanwhile, the draft was taken back or found in the session.
+    // Meanwhile, sending was cancelled, or the draft was found in the session.
     if (this_attempt !== attempt || state.getState().message_id !== message_id) return;
     if (reply.ok) clear();
     else if (reply.failure.code === "offline") {
@@ -75,11 +75,11 @@ function createDraft(session_id: string, client: Client): Draft {
       });
       await backOnline(live);
       await deliver(this_attempt);
-    } else settle({ problem: problemText(reply.failure) });
+    } else endSending({ problem: problemText(reply.failure) });
   };
 
-  const giveBack = (prompt: PromptBody): void =>
-    whenFree(state, () => {
+  const restorePrompt = (prompt: PromptBody): void =>
+    whenUnlocked(state, () => {
       const { text, images } = state.getState();
       change({
         text: [prompt.text, text].filter((words) => words.trim() !== "").join("\n\n"),
@@ -91,11 +91,11 @@ function createDraft(session_id: string, client: Client): Draft {
     const { text, images, reading, sending } = state.getState();
     if (sending !== undefined) return;
     if (reading > 0) {
-      state.setState({ asked: when });
+      state.setState({ sendWhenRead: when });
       return;
     }
     if (text.trim() === "" && images.length === 0) return;
-    settle({ tried: true, sending: when });
+    endSending({ tried: true, sending: when });
     attempt += 1;
     void deliver(attempt);
   };
@@ -105,35 +105,35 @@ function createDraft(session_id: string, client: Client): Draft {
     async withdraw(message_id, onNoReply) {
       const prompt = await withdrawPrompt(client, session_id, message_id, onNoReply);
       if (!prompt.ok) return prompt.failure;
-      giveBack(prompt.value);
+      restorePrompt(prompt.value);
       return undefined;
     },
     setText: (text) => change({ text }),
     setImages: (images) => change({ images, lost_images: 0 }),
-    async addImages(coming) {
-      if (isLeaving(state.getState())) return;
+    async addImages(pending) {
+      if (isLocked(state.getState())) return;
       // `change` assigns a new id, so that the draft is not taken for the former prompt while its images are read.
-      const { reading: others, refused: standing } = state.getState();
-      change({ reading: others + 1, refused: others === 0 ? [] : standing });
-      const read = await coming;
-      const { reading, asked } = state.getState();
-      const { images, refused } = joined(state.getState(), read);
+      const { reading: others, imageProblems: previousProblems } = state.getState();
+      change({ reading: others + 1, imageProblems: others === 0 ? [] : previousProblems });
+      const read = await pending;
+      const { reading, sendWhenRead } = state.getState();
+      const { images, imageProblems } = appendImages(state.getState(), read);
       // Send only if all images could be added.
-      const when = refused.length === 0 ? asked : undefined;
+      const when = imageProblems.length === 0 ? sendWhenRead : undefined;
       change({
         reading: reading - 1,
-        refused,
+        imageProblems,
         ...(read.images.length > 0 && { images, lost_images: 0 }),
-        ...(when === undefined ? {} : { asked: when }),
+        ...(when === undefined ? {} : { sendWhenRead: when }),
       });
       if (when !== undefined) send(when);
     },
     send,
-    takeBack() {
+    cancelSending() {
       attempt += 1;
-      settle({});
+      endSending({});
     },
-    seen(message_id) {
+    confirmSent(message_id) {
       const now = state.getState();
       if (!now.tried || now.message_id !== message_id) return;
       attempt += 1;
@@ -165,18 +165,18 @@ async function withdrawPrompt(
 }
 
 /** Whether the text and images cannot be changed now. */
-const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending) !== undefined;
+const isLocked = ({ sendWhenRead, sending }: DraftState): boolean => (sendWhenRead ?? sending) !== undefined;
 
 /** Calls `run` once the text and images can be changed. */
-function whenFree(state: StoreApi<DraftState>, run: () => void): void {
-  if (!isLeaving(state.getState())) {
+function whenUnlocked(state: StoreApi<DraftState>, run: () => void): void {
+  if (!isLocked(state.getState())) {
     run();
     return;
   }
   const stop = state.subscribe((now) => {
-    if (isLeaving(now)) return;
+    if (isLocked(now)) return;
     stop();
-    whenFree(state, run);
+    whenUnlocked(state, run);
   });
 }
 

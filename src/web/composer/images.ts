@@ -13,38 +13,38 @@ const tooMany = (): string => t.images.tooMany(MAX_IMAGES);
 /** The result of reading images: data URLs, and a message for each image that cannot be sent. */
 export interface ReadImages {
   readonly images: readonly string[];
-  readonly refused: readonly string[];
+  readonly imageProblems: readonly string[];
 }
 
 /** Reads images. `room`: how many more may be added. */
 export async function readImages(files: readonly File[], room: number): Promise<ReadImages> {
-  const refused: string[] = [];
-  const taken = files.filter((file) => {
+  const imageProblems: string[] = [];
+  const accepted = files.filter((file) => {
     const name = file.name === "" ? t.images.unnamed : file.name;
-    if (!TYPES.has(file.type)) refused.push(t.images.unsupported(name));
-    else if (file.size > MAX_BYTES) refused.push(t.images.tooLarge(name));
+    if (!TYPES.has(file.type)) imageProblems.push(t.images.unsupported(name));
+    else if (file.size > MAX_BYTES) imageProblems.push(t.images.tooLarge(name));
     else return true;
     return false;
   });
-  if (taken.length > room) refused.push(tooMany());
+  if (accepted.length > room) imageProblems.push(tooMany());
   const images: string[] = [];
-  for (const file of taken.slice(0, Math.max(0, room))) {
+  for (const file of accepted.slice(0, Math.max(0, room))) {
     try {
       images.push(await dataUrl(file));
     } catch {
-      refused.push(t.images.unreadable(file.name));
+      imageProblems.push(t.images.unreadable(file.name));
     }
   }
-  return { images, refused };
+  return { images, imageProblems };
 }
 
 /** Appends images that were read. Checks the limit again, because others may have been added meanwhile. */
-export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
+export function appendImages({ images, imageProblems }: ReadImages, read: ReadImages): ReadImages {
   const room = Math.max(0, MAX_IMAGES - images.length);
-  const cut = read.images.length > room ? [tooMany()] : [];
+  const excess = read.images.length > room ? [tooMany()] : [];
   return {
     images: [...images, ...read.images.slice(0, room)],
-    refused: [...new Set([...refused, ...read.refused, ...cut])],
+    imageProblems: [...new Set([...imageProblems, ...read.imageProblems, ...excess])],
   };
 }
 

@@ -8,7 +8,7 @@ export interface Choice {
 }
 
 /** A draft as stored in this browser, so that a reload or a crash loses nothing. */
-export interface KeptDraft {
+export interface SavedDraft {
   /** Identifies exactly this text, these images and this choice. If sent twice, they are one prompt. */
   message_id: string;
   text: string;
@@ -23,11 +23,11 @@ export interface KeptDraft {
 }
 
 /** Maximum characters of stored images: browsers keep about 5 MB per site. */
-const STORED_IMAGES = 1_500_000;
+const MAX_STORED_IMAGES = 1_500_000;
 const keyOf = (place: string): string => `verbatim.draft.${place}`;
 
 /** An empty draft with a new id. */
-export const emptyDraft = (): KeptDraft => ({
+export const emptyDraft = (): SavedDraft => ({
   message_id: newId(),
   text: "",
   images: [],
@@ -38,13 +38,13 @@ export const emptyDraft = (): KeptDraft => ({
 /** Images are stored separately, so that they are not written on every keystroke. */
 const imagesKeyOf = (place: string): string => `${keyOf(place)}.images`;
 
-interface StoredDraft extends Omit<KeptDraft, "images"> {
+interface StoredDraft extends Omit<SavedDraft, "images"> {
   /** Identifies the stored images of this draft, to notice when another tab has replaced them. */
   images_id?: string;
 }
 
 /** Loads the draft of a place (a session id, or `new`): this tab's own or, if there is none, the one that any tab wrote last. */
-export function loadDraft(place: string): KeptDraft {
+export function loadDraft(place: string): SavedDraft {
   const tab = read("sessionStorage", keyOf(place));
   const storage = tab === undefined ? "localStorage" : "sessionStorage";
   const words = tab ?? read(storage, keyOf(place));
@@ -55,7 +55,7 @@ export function loadDraft(place: string): KeptDraft {
   const images = images_id === undefined ? [] : read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
   if (typeof images_id === "string") imagesIds.set(kept, images_id);
-  own.set(place, message_id);
+  ownDraftIds.set(place, message_id);
   return {
     message_id,
     text,
@@ -98,30 +98,33 @@ function imagesIdOf(images: readonly string[]): string | undefined {
 }
 
 /** The id of the draft that this tab read or wrote last, by place. */
-const own = new Map<string, string>();
+const ownDraftIds = new Map<string, string>();
 
 /**
  * Stores a draft for a reload of this tab and, if it has text or images, for other tabs. An empty draft removes only what this
  * tab stored: tabs see each other's writes with a delay, so it could otherwise overwrite another tab's prompt.
  */
-export function saveDraft(place: string, draft: KeptDraft): void {
+export function saveDraft(place: string, draft: SavedDraft): void {
   write("sessionStorage", place, draft);
   if (draft.text !== "" || draft.images.length > 0) {
-    own.set(place, draft.message_id);
+    ownDraftIds.set(place, draft.message_id);
     write("localStorage", place, draft);
-  } else if (own.has(place) && own.get(place) === read("localStorage", keyOf(place))?.message_id) {
+  } else if (
+    ownDraftIds.has(place) &&
+    ownDraftIds.get(place) === read("localStorage", keyOf(place))?.message_id
+  ) {
     write("localStorage", place, emptyDraft());
   }
 }
 
-function write(storage: Storages, place: string, { images, ...words }: KeptDraft): void {
+function write(storage: Storages, place: string, { images, ...words }: SavedDraft): void {
   const images_id = imagesIdOf(images);
   try {
     const kept = window[storage];
     if (read(storage, keyOf(place))?.images_id !== images_id) {
       kept.removeItem(imagesKeyOf(place));
       const length = images.reduce((sum, image) => sum + image.length, 0);
-      if (length > 0 && length <= STORED_IMAGES) {
+      if (length > 0 && length <= MAX_STORED_IMAGES) {
         try {
           kept.setItem(imagesKeyOf(place), JSON.stringify(images));
         } catch {

@@ -10,13 +10,13 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
   useEffect(() => {
     let isDown = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = (): void => {
+    const check = (): void => {
       if (!isDown) setWithin(element.current?.contains(document.activeElement) ?? false);
     };
     // Deferred: when a touch ends, it moves the focus and then clicks.
     const scheduleCheck = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(look);
+      timer = setTimeout(check);
     };
     const press = (): void => {
       isDown = true;
@@ -27,9 +27,9 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
     };
     const unwatch = watchReleases(() => {
       forget();
-      look();
+      check();
     });
-    look();
+    check();
     addEventListener("pointerdown", press, { capture: true });
     addEventListener("keydown", forget, { capture: true });
     document.addEventListener("focusin", scheduleCheck);

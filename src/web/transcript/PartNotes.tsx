@@ -3,7 +3,7 @@ import type { Note } from "../../model/note.ts";
 import { MAX_NOTE_TEXT } from "../../model/note-limits.ts";
 import { exactTime } from "../text/format.ts";
 import { t } from "../text/text.ts";
-import { composing } from "../ui/composing.ts";
+import { isComposing } from "../ui/composing.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { type NotesHost, newNoteKey } from "./host.ts";
@@ -185,7 +185,7 @@ export function NoteEditor({
     }
   };
   const press = (event: KeyboardEvent): void => {
-    if (composing(event.nativeEvent)) return;
+    if (isComposing(event.nativeEvent)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void save();

@@ -2,7 +2,7 @@ import "../text/session-text.ts";
 import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
-import { composing } from "../ui/composing.ts";
+import { isComposing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { nameOfRequest } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
@@ -46,7 +46,7 @@ export function QuestionForm({
         answer();
       }}
       onKeyDown={(event) => {
-        if (composing(event.nativeEvent) || event.key !== "Enter" || !(event.ctrlKey || event.metaKey))
+        if (isComposing(event.nativeEvent) || event.key !== "Enter" || !(event.ctrlKey || event.metaKey))
           return;
         event.preventDefault();
         answer();

@@ -3,4 +3,4 @@
  * after `compositionend`, so it can be recognized only by its key code: 229, which other browsers send for all keys during
  * composition.
  */
-export const composing = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229;
+export const isComposing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;

@@ -16,8 +16,10 @@ interface Props {
  */
 export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): ReactNode {
   const ready = agents.filter(({ unavailable }) => unavailable === undefined);
-  const lacking = agents.filter(({ unavailable }) => unavailable !== undefined);
-  const [open, setOpen] = useState(() => ready.length === 0 || lacking.some(({ id }) => id === chosen));
+  const unavailableAgents = agents.filter(({ unavailable }) => unavailable !== undefined);
+  const [open, setOpen] = useState(
+    () => ready.length === 0 || unavailableAgents.some(({ id }) => id === chosen),
+  );
   const lines = (some: readonly Agent[]): ReactNode => (
     <ul className="agent-list">
       {some.map((agent) => (
@@ -34,13 +36,13 @@ export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): React
   return (
     <div className="agents">
       {ready.length > 0 && lines(ready)}
-      {lacking.length > 0 && (
+      {unavailableAgents.length > 0 && (
         <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary className="agents-lacking">
-            {t.start.needSetup(lacking.length)}
+            {t.start.needSetup(unavailableAgents.length)}
             {ready.every(({ scripted }) => scripted) && ` · ${t.start.setUpOne}`}
           </summary>
-          {lines(lacking)}
+          {lines(unavailableAgents)}
         </details>
       )}
     </div>

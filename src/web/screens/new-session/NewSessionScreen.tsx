@@ -19,11 +19,11 @@ import "./new-session.css";
 /** The form that starts a session: the prompt, then the agent, its model and its folder. */
 export function NewSessionScreen(): ReactNode {
   const state = useNewSession();
-  const { reply, unread, choice, problems, agent, prompt, form, look, choose, start } = state;
+  const { reply, loadProblem, choice, problems, agent, prompt, form, loadAgents, choose, start } = state;
   const [showsPast, setShowsPast] = useState(false);
   const about = useId();
   usePageTitle(t.start.pageTitle);
-  const isFixed = state.asked || state.starting;
+  const isFixed = state.isSubmitted || state.starting;
   const hasPast = agent !== undefined && mayHavePast(agent);
 
   const bindings: KeyBinding[] = [
@@ -38,10 +38,10 @@ export function NewSessionScreen(): ReactNode {
     <div className="new-session">
       <ScreenHeader title={t.common.newSession} bindings={bindings} />
       <main className="new-session-body" tabIndex={-1} aria-label={t.common.newSession}>
-        {unread !== undefined && reply === undefined && (
+        {loadProblem !== undefined && reply === undefined && (
           <p className="notice notice-warning" role="alert">
-            {unread}{" "}
-            <button type="button" className="button" onClick={() => void look()}>
+            {loadProblem}{" "}
+            <button type="button" className="button" onClick={() => void loadAgents()}>
               {t.common.tryAgain}
             </button>
           </p>

@@ -135,7 +135,7 @@ function PastRow({
   const { cwd, updated_at, opened_as, read_as, is_open } = session;
   const title = session.title ?? t.past.untitled;
   const about = useId();
-  const isOff = is_open === true || isBusy;
+  const isDisabled = is_open === true || isBusy;
   return (
     <li className="past-row">
       <div className="past-facts">
@@ -163,8 +163,8 @@ function PastRow({
           className="button"
           aria-label={t.past.openOf(title)}
           aria-describedby={about}
-          aria-disabled={isOff || undefined}
-          onClick={isOff ? undefined : onOpen}
+          aria-disabled={isDisabled || undefined}
+          onClick={isDisabled ? undefined : onOpen}
         >
           {t.past.open}
         </button>

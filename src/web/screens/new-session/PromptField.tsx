@@ -19,7 +19,7 @@ export function PromptField({ form, isFixed }: { form: NewSessionForm; isFixed: 
         takesImages={form.agent?.takes_images ?? true}
         readOnly={isFixed}
         isReading={form.isReading}
-        refused={form.refused}
+        imageProblems={form.imageProblems}
         input={form.prompt}
         invalid={form.problems.prompt !== undefined}
         describedBy={about}
@@ -27,7 +27,7 @@ export function PromptField({ form, isFixed }: { form: NewSessionForm; isFixed: 
         onImages={(images) => form.write({ images })}
         onAdd={form.addImages}
         onSend={() => void form.start()}
-        onEscape={() => (form.asked ? form.wait(false) : form.prompt.current?.blur())}
+        onEscape={() => (form.isSubmitted ? form.setSubmitted(false) : form.prompt.current?.blur())}
       >
         <span className="composer-hint">{t.start.keys}</span>
         <span className="composer-send">

@@ -1,6 +1,6 @@
 import type { AgentsReply } from "../../../protocol.ts";
 import type { ApiFailure } from "../../api/requests.ts";
-import type { Choice } from "../../composer/kept-draft.ts";
+import type { Choice } from "../../composer/saved-draft.ts";
 import { failureText, refusedField } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 

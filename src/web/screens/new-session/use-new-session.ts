@@ -4,8 +4,14 @@ import { type Api, apiOf } from "../../api/api.ts";
 import { newId } from "../../app/new-id.ts";
 import { navigate, sessionHref } from "../../app/router.ts";
 import { useClient, useConnection } from "../../app/store.ts";
-import { joined, type ReadImages } from "../../composer/images.ts";
-import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from "../../composer/kept-draft.ts";
+import { appendImages, type ReadImages } from "../../composer/images.ts";
+import {
+  type Choice,
+  emptyDraft,
+  loadDraft,
+  type SavedDraft,
+  saveDraft,
+} from "../../composer/saved-draft.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { check, type Problems, problemsOf, suggested } from "./form.ts";
 
@@ -14,24 +20,24 @@ const PLACE = "new";
 const RETRY_MS = 3_000;
 
 interface Form {
-  draft: KeptDraft;
+  draft: SavedDraft;
   /** The choices of the draft, and suggestions for the rest. */
   choice: Choice;
   problems: Problems;
   /** The user has submitted the form: the session starts as soon as its images are read. */
-  asked: boolean;
+  isSubmitted: boolean;
   /** Why some of the latest images were not added. */
-  refused: readonly string[];
+  imageProblems: readonly string[];
 }
 
 /**
  * Changes the draft and gives it a new session id: a session with the former id may have been started, here or in another tab.
  */
 function changed(
-  { draft, choice: before, problems, refused }: Form,
+  { draft, choice: before, problems, imageProblems }: Form,
   message_id: string,
   chosen: Choice,
-  written: Partial<KeptDraft>,
+  written: Partial<SavedDraft>,
   fields: readonly (keyof Problems)[],
 ): Form {
   const choice = { ...before, ...chosen };
@@ -41,8 +47,8 @@ function changed(
     draft: { ...draft, ...written, message_id, choice, tried: false },
     choice,
     problems: rest,
-    asked: false,
-    refused,
+    isSubmitted: false,
+    imageProblems,
   };
 }
 
@@ -59,14 +65,17 @@ function withSuggestions(form: Form, message_id: string, reply: AgentsReply): Fo
 
 /** Adds images, or records why they were not added. */
 function withImages(form: Form, message_id: string, read: ReadImages): Form {
-  const { images, refused } = joined({ images: form.draft.images, refused: form.refused }, read);
-  const next = { refused, asked: form.asked && refused.length === 0 };
+  const { images, imageProblems } = appendImages(
+    { images: form.draft.images, imageProblems: form.imageProblems },
+    read,
+  );
+  const next = { imageProblems, isSubmitted: form.isSubmitted && imageProblems.length === 0 };
   if (read.images.length === 0) return { ...form, ...next };
   return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
 }
 
 /** The request that starts the session. */
-function startBody(draft: KeptDraft, choice: Choice): Parameters<Api["startSession"]>[0] {
+function startBody(draft: SavedDraft, choice: Choice): Parameters<Api["startSession"]>[0] {
   const { agent = "", model = "", cwd = "" } = choice;
   return {
     // The session has the id of its prompt, so that no two requests or tabs start the same session twice.
@@ -87,25 +96,25 @@ export interface NewSessionForm {
   /** The agents. `undefined`: not loaded yet. */
   readonly reply: AgentsReply | undefined;
   /** Why the agents could not be loaded. */
-  readonly unread: string | undefined;
-  readonly draft: KeptDraft;
+  readonly loadProblem: string | undefined;
+  readonly draft: SavedDraft;
   /** The choices of the draft, and suggestions for the rest. */
   readonly choice: Choice;
   readonly problems: Problems;
   readonly agent: AgentsReply["agents"][number] | undefined;
   /** The user has submitted the form: the session starts as soon as its images are read. */
-  readonly asked: boolean;
+  readonly isSubmitted: boolean;
   readonly starting: boolean;
   readonly isReading: boolean;
   /** Why some of the latest images were not added. */
-  readonly refused: readonly string[];
+  readonly imageProblems: readonly string[];
   readonly prompt: RefObject<HTMLTextAreaElement | null>;
   readonly form: RefObject<HTMLFormElement | null>;
-  look(): Promise<void>;
+  loadAgents(): Promise<void>;
   choose(chosen: Choice, ...fields: (keyof Problems)[]): void;
   write(written: { text: string } | { images: readonly string[] }): void;
-  wait(isAsked: boolean): void;
-  addImages(coming: Promise<ReadImages>): Promise<void>;
+  setSubmitted(isSubmitted: boolean): void;
+  addImages(pending: Promise<ReadImages>): Promise<void>;
   start(): Promise<void>;
 }
 
@@ -115,25 +124,25 @@ export function useNewSession(): NewSessionForm {
   const api = apiOf(useClient());
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
-  const [unread, setUnread] = useState<string>();
-  const [{ draft, choice, problems, asked, refused }, setForm] = useState<Form>(() => {
+  const [loadProblem, setLoadProblem] = useState<string>();
+  const [{ draft, choice, problems, isSubmitted, imageProblems }, setForm] = useState<Form>(() => {
     const kept = loadDraft(PLACE);
-    return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false, refused: [] };
+    return { draft: kept, choice: kept.choice ?? {}, problems: {}, isSubmitted: false, imageProblems: [] };
   });
   const [starting, setStarting] = useState(false);
   /** Number of image reads in progress. */
   const [reading, setReading] = useState(0);
   /** Number of failed requests since the last reply. */
-  const [tries, setTries] = useState(0);
+  const [failureCount, setFailureCount] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
-  const look = useCallback(async () => {
+  const loadAgents = useCallback(async () => {
     const answer = await api.agents();
     if (!answer.ok) {
-      setUnread(failureText(answer.failure));
+      setLoadProblem(failureText(answer.failure));
       return;
     }
-    setUnread(undefined);
+    setLoadProblem(undefined);
     setReply(answer.value);
     const message_id = newId();
     setForm((form) => withSuggestions(form, message_id, answer.value));
@@ -141,22 +150,22 @@ export function useNewSession(): NewSessionForm {
   // Repeat when the connection is back, and when the user returns from setting a key elsewhere.
   const live = connection.status === "live";
   useEffect(() => {
-    void look();
-    const again = (): void => void look();
-    window.addEventListener("focus", again);
-    return () => window.removeEventListener("focus", again);
-  }, [look, live]);
+    void loadAgents();
+    const reload = (): void => void loadAgents();
+    window.addEventListener("focus", reload);
+    return () => window.removeEventListener("focus", reload);
+  }, [loadAgents, live]);
   useEffect(() => saveDraft(PLACE, draft), [draft]);
   const ready = reply !== undefined;
   useEffect(() => {
     if (ready) prompt.current?.focus();
   }, [ready]);
 
-  const pictures = draft.images.length;
+  const imageCount = draft.images.length;
   useEffect(() => {
     // Images are shown above the input, and could move it below the sticky buttons.
-    if (pictures > 0) prompt.current?.scrollIntoView({ block: "nearest" });
-  }, [pictures]);
+    if (imageCount > 0) prompt.current?.scrollIntoView({ block: "nearest" });
+  }, [imageCount]);
 
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
   const choose = (chosen: Choice, ...fields: (keyof Problems)[]): void => {
@@ -167,16 +176,16 @@ export function useNewSession(): NewSessionForm {
     const message_id = newId();
     setForm((form) => changed(form, message_id, {}, { ...written, lost_images: 0 }, ["prompt"]));
   };
-  const wait = (isAsked: boolean): void => setForm((form) => ({ ...form, asked: isAsked }));
-  const addImages = async (coming: Promise<ReadImages>): Promise<void> => {
-    if (reading === 0) setForm((form) => ({ ...form, refused: [] }));
+  const setSubmitted = (isSubmitted: boolean): void => setForm((form) => ({ ...form, isSubmitted }));
+  const addImages = async (pending: Promise<ReadImages>): Promise<void> => {
+    if (reading === 0) setForm((form) => ({ ...form, imageProblems: [] }));
     setReading((count) => count + 1);
-    const read = await coming;
+    const read = await pending;
     setReading((count) => count - 1);
     // The user has left the screen: add the images to the stored draft.
     if (form.current === null) {
       const kept = loadDraft(PLACE);
-      const { images } = joined({ images: kept.images, refused: [] }, read);
+      const { images } = appendImages({ images: kept.images, imageProblems: [] }, read);
       saveDraft(PLACE, { ...kept, images, message_id: newId(), tried: false });
       return;
     }
@@ -186,7 +195,7 @@ export function useNewSession(): NewSessionForm {
 
   const start = async (): Promise<void> => {
     if (starting) return;
-    wait(reading > 0);
+    setSubmitted(reading > 0);
     if (reading > 0) return;
     const found = check(agent, choice, draft);
     setForm((form) => ({ ...form, problems: found }));
@@ -196,53 +205,53 @@ export function useNewSession(): NewSessionForm {
       return;
     }
     setStarting(true);
-    const tried = { ...draft, choice, tried: true };
-    setForm((form) => ({ ...form, draft: tried }));
-    saveDraft(PLACE, tried);
+    const attempt = { ...draft, choice, tried: true };
+    setForm((form) => ({ ...form, draft: attempt }));
+    saveDraft(PLACE, attempt);
     const answer = await api.startSession(startBody(draft, choice));
     setStarting(false);
     if (answer.ok) {
       // If the user has left meanwhile, the new session is in the list, and the stored draft may be a different one.
-      if (loadDraft(PLACE).message_id === tried.message_id) saveDraft(PLACE, emptyDraft());
+      if (loadDraft(PLACE).message_id === attempt.message_id) saveDraft(PLACE, emptyDraft());
       if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;
     }
-    setTries((count) => (answer.failure.code === "refused" ? 0 : count + 1));
+    setFailureCount((count) => (answer.failure.code === "refused" ? 0 : count + 1));
     // If the draft has changed meanwhile, the failure does not apply to it, and must not cause a retry.
     setForm((form) =>
-      form.draft.message_id === tried.message_id ? { ...form, problems: problemsOf(answer.failure) } : form,
+      form.draft.message_id === attempt.message_id ? { ...form, problems: problemsOf(answer.failure) } : form,
     );
   };
   // Retry when the connection is back. Requests with the same id start only one session.
-  const unsent = problems.form !== undefined && tries > 0 && reading === 0;
-  const begin = useRef(start);
-  begin.current = start;
+  const canRetry = problems.form !== undefined && failureCount > 0 && reading === 0;
+  const latestStart = useRef(start);
+  latestStart.current = start;
   useEffect(() => {
-    if (!live || !unsent) return;
-    const timer = setTimeout(() => void begin.current(), tries > 1 ? RETRY_MS : 0);
+    if (!live || !canRetry) return;
+    const timer = setTimeout(() => void latestStart.current(), failureCount > 1 ? RETRY_MS : 0);
     return () => clearTimeout(timer);
-  }, [live, unsent, tries]);
+  }, [live, canRetry, failureCount]);
   useEffect(() => {
-    if (asked && reading === 0) void begin.current();
-  }, [asked, reading]);
+    if (isSubmitted && reading === 0) void latestStart.current();
+  }, [isSubmitted, reading]);
 
   return {
     reply,
-    unread,
+    loadProblem,
     draft,
     choice,
     problems,
     agent,
-    asked,
+    isSubmitted,
     starting,
     isReading: reading > 0,
-    refused,
+    imageProblems,
     prompt,
     form,
-    look,
+    loadAgents,
     choose,
     write,
-    wait,
+    setSubmitted,
     addImages,
     start,
   };

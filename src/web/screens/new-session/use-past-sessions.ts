@@ -36,11 +36,11 @@ export function usePastSessions(agent: string, cwd: string | undefined): PastSes
   const [isLoading, setLoading] = useState(true);
   const [problem, setProblem] = useState<PastSessions["problem"]>();
   const [opening, setOpening] = useState<string>();
-  const leaving = useRef(new AbortController());
+  const abort = useRef(new AbortController());
 
   const fetchPage = useCallback(
     async (before: PastSessionsReply | undefined): Promise<void> => {
-      const { signal } = leaving.current;
+      const { signal } = abort.current;
       setLoading(true);
       setProblem(undefined);
       const cursor = before?.next;
@@ -54,14 +54,14 @@ export function usePastSessions(agent: string, cwd: string | undefined): PastSes
     [api, agent, cwd],
   );
   useEffect(() => {
-    leaving.current = new AbortController();
+    abort.current = new AbortController();
     setReply(undefined);
     void fetchPage(undefined);
-    return () => leaving.current.abort();
+    return () => abort.current.abort();
   }, [fetchPage]);
 
   const openNew = async ({ id, cwd: folder, title }: PastSession): Promise<void> => {
-    const { signal } = leaving.current;
+    const { signal } = abort.current;
     setOpening(id);
     setProblem(undefined);
     // A retry after a lost reply opens the same session, because the daemon recognizes the agent's id.

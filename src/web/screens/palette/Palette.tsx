@@ -6,7 +6,7 @@ import { openSession } from "../../app/open-session.ts";
 import { navigate } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
-import { composing } from "../../ui/composing.ts";
+import { isComposing } from "../../ui/composing.ts";
 import { markedText } from "../../ui/marked-text.tsx";
 import {
   commandEntries,
@@ -85,7 +85,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   }
 
   function press(event: KeyboardEvent<HTMLInputElement>): void {
-    if (composing(event.nativeEvent)) return;
+    if (isComposing(event.nativeEvent)) return;
     const moves: Readonly<Record<string, number>> = {
       ArrowDown: selected + 1 < entries.length ? selected + 1 : 0,
       ArrowUp: selected > 0 ? selected - 1 : entries.length - 1,

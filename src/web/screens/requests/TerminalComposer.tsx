@@ -6,7 +6,7 @@ import { newId } from "../../app/new-id.ts";
 import { useClient } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
-import { composing } from "../../ui/composing.ts";
+import { isComposing } from "../../ui/composing.ts";
 
 /** Sends prompts to an agent that runs in a terminal, and stops its turn. */
 export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
@@ -32,7 +32,7 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
     setProblem(reply.ok ? undefined : failureText(reply.failure));
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || event.shiftKey || composing(event.nativeEvent)) return;
+    if (event.key !== "Enter" || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     void send();
   };

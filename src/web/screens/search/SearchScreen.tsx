@@ -11,7 +11,7 @@ import { usePageTitle } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
-import { composing } from "../../ui/composing.ts";
+import { isComposing } from "../../ui/composing.ts";
 import { hitHref, SearchResult } from "./SearchResult.tsx";
 import "./search.css";
 
@@ -111,7 +111,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   const optionId = (index: number): string => `${list}-${index}`;
 
   function press(event: KeyboardEvent<HTMLInputElement>): void {
-    if (composing(event.nativeEvent)) return;
+    if (isComposing(event.nativeEvent)) return;
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (by !== 0 && hits.length > 0) {
       event.preventDefault();

@@ -5,7 +5,7 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
 import type { Outputs } from "../../transcript/host.ts";
-import { composing } from "../../ui/composing.ts";
+import { isComposing } from "../../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { type Found, type Hit, searchSession } from "./session-search.ts";
@@ -236,7 +236,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         autoFocus={start === undefined}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
-          if (composing(event.nativeEvent)) return;
+          if (isComposing(event.nativeEvent)) return;
           if (event.key === "Enter") {
             event.preventDefault();
             void step(event.shiftKey ? -1 : 1);

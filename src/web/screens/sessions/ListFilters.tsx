@@ -4,7 +4,7 @@ import type { ListFilter } from "../../app/router.ts";
 import { useSetting } from "../../app/store.ts";
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
-import { composing } from "../../ui/composing.ts";
+import { isComposing } from "../../ui/composing.ts";
 import "./list-filters.css";
 
 const GROUPINGS = ["project", "time"] as const;
@@ -42,7 +42,7 @@ export function ListFilters({
         value={text}
         onChange={(event) => onFilter({ text: event.target.value, states })}
         onKeyDown={(event) => {
-          if (composing(event.nativeEvent)) return;
+          if (isComposing(event.nativeEvent)) return;
           if (event.key === "Escape") {
             if (text === "") event.currentTarget.blur();
             onFilter({ text: "", states });
