@@ -26,25 +26,25 @@ export function AgentDialog({
   const [agents, setAgents] = useState<AgentsReply["agents"]>();
   const [model, setModel] = useState(row.model ?? "");
   const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ text: string; failed: boolean }>();
+  const [message, setMessage] = useState<{ text: string; failed: boolean }>();
   useEffect(() => {
-    let gone = false;
+    let isClosed = false;
     void api.agents().then((reply) => {
-      if (gone) return;
+      if (isClosed) return;
       if (reply.ok) setAgents(reply.value.agents);
-      else setSaid({ text: failureText(reply.failure), failed: true });
+      else setMessage({ text: failureText(reply.failure), failed: true });
     });
     return () => {
-      gone = true;
+      isClosed = true;
     };
   }, [api]);
 
   const change = async (request: () => Promise<ApiResult<unknown>>, done: string): Promise<void> => {
     setBusy(true);
-    setSaid(undefined);
+    setMessage(undefined);
     const reply = await request();
     setBusy(false);
-    setSaid(reply.ok ? { text: done, failed: false } : { text: failureText(reply.failure), failed: true });
+    setMessage(reply.ok ? { text: done, failed: false } : { text: failureText(reply.failure), failed: true });
   };
 
   const agent = agents?.find(({ id }) => id === (row.provider ?? row.agent));
@@ -87,9 +87,12 @@ export function AgentDialog({
         </dl>
       )}
       {!control.can_compact && agents !== undefined && !canSwitch && <p>{t.session.ownSettings}</p>}
-      {said !== undefined && (
-        <p className={said.failed ? "dialog-problem" : "dialog-note"} role={said.failed ? "alert" : "status"}>
-          {said.text}
+      {message !== undefined && (
+        <p
+          className={message.failed ? "dialog-problem" : "dialog-note"}
+          role={message.failed ? "alert" : "status"}
+        >
+          {message.text}
         </p>
       )}
     </Dialog>

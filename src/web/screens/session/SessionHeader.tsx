@@ -24,7 +24,7 @@ import { type Ending, useEnding } from "./use-ending.ts";
 import "./session-header.css";
 
 /** Maximum length of the text of an ending, in UTF-16 code units. */
-const ENDING_LIMIT = 60;
+const MAX_ENDING_LENGTH = 60;
 
 interface Fact {
   key: string;
@@ -139,7 +139,7 @@ function endingFact(session_id: string, ending: Ending): Fact {
   const endingText =
     no_end === true ? t.facts.noEndAfter : cut_off === true ? t.facts.cutOffAt : t.facts.endedAt;
   const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");
-  const shown = what.length > ENDING_LIMIT ? `${cutShort(what, ENDING_LIMIT)}…` : what;
+  const shown = what.length > MAX_ENDING_LENGTH ? `${cutShort(what, MAX_ENDING_LENGTH)}…` : what;
   return {
     ...fact,
     text: `${endingText(step, shown)} →`,

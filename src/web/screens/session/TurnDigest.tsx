@@ -8,7 +8,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { byLabel } from "./outline-text.ts";
 
 /** Maximum number of tools that are named. */
-const TOOLS = 4;
+const MAX_TOOLS = 4;
 
 /** What a turn did, in one line: `53 steps · 38 Shell · 9 Edit +341 −52 in 7 files · 1 error · model 5 min`. */
 export function TurnDigest({
@@ -23,10 +23,10 @@ export function TurnDigest({
 }): ReactNode {
   const { steps, tools, files, additions, deletions, errors } = digest;
   const labels = byLabel(tools);
-  const others = labels.slice(TOOLS).reduce((sum, { count }) => sum + count, 0);
+  const others = labels.slice(MAX_TOOLS).reduce((sum, { count }) => sum + count, 0);
   const words = [
     t.count.steps(steps),
-    ...labels.slice(0, TOOLS).map(({ label, count }) => `${exactNumber(count)} ${label}`),
+    ...labels.slice(0, MAX_TOOLS).map(({ label, count }) => `${exactNumber(count)} ${label}`),
     ...(others > 0 ? [t.session.digest.others(others)] : []),
     ...(files > 0
       ? [`+${exactNumber(additions)} −${exactNumber(deletions)} ${t.session.digest.inFiles(files)}`]

@@ -8,7 +8,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 
 /** Maximum number of listed waits. The others are only counted, to leave room for the transcript. */
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /**
  * Lists waits that this transcript does not show: those of runs below the session, at any depth, and that of its agent in a
@@ -22,10 +22,10 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
     row.id === session_id ? request_id === undefined : ancestorsOf(byId, row).includes(session_id),
   );
   if (shown.length === 0) return null;
-  const more = shown.length - SHOWN;
+  const more = shown.length - MAX_SHOWN;
   return (
     <section className="waiting-banner" aria-label={t.waiting.name}>
-      {shown.slice(0, SHOWN).map((one) => (
+      {shown.slice(0, MAX_SHOWN).map((one) => (
         <p key={one.key} className="notice">
           <span className="needs-you">{t.waiting.name}</span>{" "}
           {one.row.id === session_id ? (

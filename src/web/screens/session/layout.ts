@@ -133,18 +133,19 @@ export function createLayout(): Layout {
     return first;
   };
   /** The height of a turn's heading and the gap above it. */
-  const head = (turn: number): number => (headings[turn] ?? HEADING_ESTIMATE) + (turn === 0 ? 0 : TURN_GAP);
-  const headsIn = (slot: number): number => {
+  const headingSpace = (turn: number): number =>
+    (headings[turn] ?? HEADING_ESTIMATE) + (turn === 0 ? 0 : TURN_GAP);
+  const headingSpaceIn = (slot: number): number => {
     let sum = 0;
     for (let turn = turnOf(slot); turn >= 0 && turnAt(turn)?.first_part === slot; turn -= 1)
-      sum += head(turn);
+      sum += headingSpace(turn);
     return sum;
   };
   const rowHeight = (index: number): number =>
     rows.get(index)?.height ?? (index < count ? UNLOADED_ESTIMATE : 0);
   const isShown = (index: number): boolean => index < count && rows.get(index)?.shown !== false;
-  const settle = (slot: number): void => {
-    const height = rowHeight(slot) + headsIn(slot);
+  const updateSlot = (slot: number): void => {
+    const height = rowHeight(slot) + headingSpaceIn(slot);
     if (slot < slots.length) slots.set(slot, height);
     else slots.append(height);
   };
@@ -160,7 +161,7 @@ export function createLayout(): Layout {
     settings.filter?.hides(index, part) !== true &&
     (part === undefined || ((isRow(part, settings) || live.has(part.id)) && !isInGroup(index)));
   /** Updates the row of one part. Keeps a measured height as long as the part has a row. */
-  const look = (index: number): void => {
+  const updateRow = (index: number): void => {
     const part = partAt(index);
     if (!hasRow(index, part, isHeading(index))) rows.set(index, { height: 0, shown: false, measured: false });
     else if (rows.get(index)?.measured === true) return;
@@ -171,10 +172,10 @@ export function createLayout(): Layout {
   const turnTop = (turn: number): number => {
     const slot = turnAt(turn)?.first_part ?? 0;
     let top = slots.top(slot);
-    for (let before = firstHeadingIn(turn); before < turn; before += 1) top += head(before);
+    for (let before = firstHeadingIn(turn); before < turn; before += 1) top += headingSpace(before);
     return top + (turn === 0 ? 0 : TURN_GAP);
   };
-  const rowTop = (index: number): number => slots.top(index) + headsIn(index);
+  const rowTop = (index: number): number => slots.top(index) + headingSpaceIn(index);
 
   return {
     get height() {
@@ -203,9 +204,9 @@ export function createLayout(): Layout {
       }
       for (const index of shown.filter?.hidden ?? []) if (index < count) others.add(index);
       others.delete(count);
-      for (const index of others) look(index);
-      for (const index of others) settle(index);
-      settle(count);
+      for (const index of others) updateRow(index);
+      for (const index of others) updateSlot(index);
+      updateSlot(count);
     },
     setLive(part_ids, shown) {
       const before = live;
@@ -221,8 +222,8 @@ export function createLayout(): Layout {
       let newRows = 0;
       let newErrors = 0;
       for (let index = before; index < count; index += 1) {
-        look(index);
-        settle(index);
+        updateRow(index);
+        updateSlot(index);
         const part = next.parts.at(index);
         if (isShown(index)) newRows += 1;
         // An earlier call may fail through a new result, which has no row of its own.
@@ -232,19 +233,19 @@ export function createLayout(): Layout {
       }
       for (const index of touched) {
         if (index >= before) continue;
-        look(index);
-        settle(index);
+        updateRow(index);
+        updateSlot(index);
         // Whether the next row is in a group depends on this one.
         for (let next = index + 1; next < before; next += 1) {
           const part = partAt(next);
-          look(next);
-          settle(next);
+          updateRow(next);
+          updateSlot(next);
           if (part === undefined || isRow(part, settings)) break;
         }
       }
       for (let turn = turnsBefore; turn < next.turns.length; turn += 1)
-        settle(Math.min(next.turns.at(turn)?.first_part ?? count, count));
-      settle(count);
+        updateSlot(Math.min(next.turns.at(turn)?.first_part ?? count, count));
+      updateSlot(count);
       return { rows: newRows, errors: newErrors };
     },
     measureRow(index, height) {
@@ -252,13 +253,13 @@ export function createLayout(): Layout {
       const before = rowHeight(index);
       rows.set(index, { height, shown: true, measured: partAt(index) !== undefined });
       if (before === height) return false;
-      settle(index);
+      updateSlot(index);
       return true;
     },
     measureHeading(turn, height) {
       if (turn >= turnCount() || headings[turn] === height) return false;
       headings[turn] = height;
-      settle(turnAt(turn)?.first_part ?? 0);
+      updateSlot(turnAt(turn)?.first_part ?? 0);
       return true;
     },
     measureTail(height) {

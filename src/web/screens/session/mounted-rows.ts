@@ -30,7 +30,7 @@ export function watchHeldRows(
     const within = elements.filter((element) => selection.containsNode(element, true));
     return within.length === 0 ? undefined : within.flatMap(rowOf);
   };
-  const look = (): void => {
+  const report = (): void => {
     const marked = selected();
     if (pressed === undefined && marked === undefined && !isHeld) return;
     isHeld = pressed !== undefined || marked !== undefined;
@@ -40,18 +40,18 @@ export function watchHeldRows(
     // Other buttons, and the scroll bar, may fire no release event.
     if (button !== 0 || !(target instanceof Element) || target === box) return;
     pressed = rowOf(target);
-    look();
+    report();
   };
   const unwatch = watchReleases(() => {
     if (pressed === undefined) return;
     pressed = undefined;
-    look();
+    report();
   });
   box.addEventListener("pointerdown", press);
-  document.addEventListener("selectionchange", look);
+  document.addEventListener("selectionchange", report);
   return () => {
     unwatch();
     box.removeEventListener("pointerdown", press);
-    document.removeEventListener("selectionchange", look);
+    document.removeEventListener("selectionchange", report);
   };
 }

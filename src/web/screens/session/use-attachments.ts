@@ -5,7 +5,7 @@ import { t } from "../../text/text.ts";
 import type { Attachment } from "../../transcript/host.ts";
 
 /** How many bytes at the start of an image are searched for its dimensions, which metadata and colour profiles may precede. */
-const HEADER = 1024 * 1024;
+const MAX_HEADER = 1024 * 1024;
 
 /**
  * Returns a stable function that loads an attachment by its reference. Attachments are cached until the component is unmounted.
@@ -43,7 +43,7 @@ export function useAttachments(api: Api, session_id: string): (reference: string
 
 async function attachmentOf(blob: Blob): Promise<Attachment> {
   const { imageSize } = await import("../../../model/image-size.ts");
-  const size = imageSize(new Uint8Array(await blob.slice(0, HEADER).arrayBuffer()));
+  const size = imageSize(new Uint8Array(await blob.slice(0, MAX_HEADER).arrayBuffer()));
   return {
     address: URL.createObjectURL(blob),
     byte_size: blob.size,

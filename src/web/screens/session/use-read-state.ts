@@ -39,7 +39,7 @@ export function useReadState(
     let reported = 0;
     let isMarked = opened.unread === true;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = (): void => {
+    const check = (): void => {
       timer = undefined;
       const row = rowNow();
       const last = scroller.current?.lastInView();
@@ -57,7 +57,7 @@ export function useReadState(
       });
     };
     const scheduleCheck = (): void => {
-      timer ??= setTimeout(look, DWELL_MS);
+      timer ??= setTimeout(check, DWELL_MS);
     };
     const box = scroller.current?.rows();
     const ends = [

@@ -24,7 +24,7 @@ export function useSide(
   const [isSheet, setIsSheet] = useState(false);
   const hasRoom = !useMatch(BREAKPOINTS.narrow) && beside === undefined && main;
   /** Moves the focus out of the panel before it is closed. */
-  const leave = (): void => {
+  const moveFocusOut = (): void => {
     if (document.activeElement?.closest(".side")) scroller.current?.focus();
   };
   return {
@@ -32,12 +32,12 @@ export function useSide(
     isWanted,
     isSheet,
     toggle() {
-      leave();
+      moveFocusOut();
       if (hasRoom) setIsWanted(!isWanted);
       else setIsSheet(!isSheet);
     },
     closeSheet() {
-      leave();
+      moveFocusOut();
       setIsSheet(false);
     },
   };

@@ -12,7 +12,7 @@ import { TurnReplyView } from "./ReplyView.tsx";
 import "./changes.css";
 
 /** Up to this number of files, all are initially expanded. */
-const OPEN_FILES = 5;
+const MAX_OPEN_FILES = 5;
 
 interface Props {
   session_id: string;
@@ -71,7 +71,7 @@ function Changes({
       ))}
       <h3>{t.changes.files(files.length)}</h3>
       {files.map((file, index) => (
-        <details key={`${index} ${file.path}`} className="changed-file" open={index < OPEN_FILES}>
+        <details key={`${index} ${file.path}`} className="changed-file" open={index < MAX_OPEN_FILES}>
           <summary>
             <code className="changed-path" title={file.path}>
               {file.old_path !== undefined && <>{visible(shortPath(file.old_path, cwd), "name")} → </>}

@@ -8,10 +8,10 @@ import { price } from "../../../transcript/price.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
 /** Costs that differ by less count as equal, in US dollars: floating-point sums are not exact. */
-const SAME = 0.00005;
+const COST_TOLERANCE = 0.00005;
 
 /** Maximum number of unpriced models that are named. */
-const NAMED_MODELS = 3;
+const MAX_NAMED_MODELS = 3;
 
 interface Props {
   figures: FiguresReply;
@@ -34,7 +34,7 @@ export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Prop
         {cost.total !== undefined && originOf(cost, cost.total, prices_checked)}
       </li>
       <UnpricedFact cost={cost} />
-      {difference !== undefined && Math.abs(difference) >= SAME && (
+      {difference !== undefined && Math.abs(difference) >= COST_TOLERANCE && (
         <li>{t.figures.listDifference(price(Math.abs(difference)), difference > 0)}</li>
       )}
       {runs_cost !== undefined && whole !== undefined && (
@@ -54,11 +54,15 @@ export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Prop
 }
 
 const comparison = (one: number, other: number): string =>
-  Math.abs(one - other) < SAME ? t.figures.noDifference : t.figures.difference(price(Math.abs(one - other)));
+  Math.abs(one - other) < COST_TOLERANCE
+    ? t.figures.noDifference
+    : t.figures.difference(price(Math.abs(one - other)));
 
 function originOf({ recorded }: CostFigures, total: number, checked: string): string {
   if (recorded === undefined) return t.figures.atListPrices(checked);
-  return total - recorded < SAME ? t.figures.asRecorded : t.figures.partlyRecorded(price(recorded), checked);
+  return total - recorded < COST_TOLERANCE
+    ? t.figures.asRecorded
+    : t.figures.partlyRecorded(price(recorded), checked);
 }
 
 function UnpricedFact({
@@ -67,7 +71,7 @@ function UnpricedFact({
   cost: CostFigures;
 }): ReactNode {
   if (unpriced_tokens === 0) return null;
-  const named = unpriced_models.filter((model) => model !== "").slice(0, NAMED_MODELS);
+  const named = unpriced_models.filter((model) => model !== "").slice(0, MAX_NAMED_MODELS);
   const more = unpriced_models.length - named.length;
   const names = [...named, ...(more > 0 ? [t.figures.moreModels(more)] : [])].join(", ");
   return <li>{visible(t.figures.unpricedShare(share(unpriced_tokens, tokens), names), "name")}</li>;

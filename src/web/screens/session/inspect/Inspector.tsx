@@ -46,7 +46,7 @@ export function Inspector({ isDocked, ...props }: Props & { isDocked: boolean })
 const MIN_WIDTH = 480;
 const MIN_TRANSCRIPT = 720;
 /** Initial width of the panel, as a share of the window. */
-const SHARE = 0.38;
+const INITIAL_SHARE = 0.38;
 
 /** The width that the user chose last, in pixels. Kept until the page is closed. */
 let chosenWidth: number | undefined;
@@ -54,7 +54,7 @@ let chosenWidth: number | undefined;
 function InspectorPanel(props: Props): ReactNode {
   const { inspected, onClose } = props;
   const panel = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(() => chosenWidth ?? Math.round(innerWidth * SHARE));
+  const [width, setWidth] = useState(() => chosenWidth ?? Math.round(innerWidth * INITIAL_SHARE));
   const max = Math.max(MIN_WIDTH, innerWidth - MIN_TRANSCRIPT);
   // Move the focus into the panel if the change came from outside it, such as from the transcript.
   useEffect(() => {
@@ -83,13 +83,13 @@ function InspectorPanel(props: Props): ReactNode {
         <button type="button" className="button inspector-close" onClick={onClose}>
           {t.common.close}
         </button>
-        <Tabs {...props} onClose={stay} />
+        <Tabs {...props} onClose={doNothing} />
       </aside>
     </>
   );
 }
 
-const stay = (): void => {};
+const doNothing = (): void => {};
 
 function Tabs({ row, inspected, onChange, onClose }: Props): ReactNode {
   const panel = useId();

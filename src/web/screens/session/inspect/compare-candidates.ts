@@ -1,7 +1,7 @@
 import type { SessionSummary } from "../../../../model/session.ts";
 
 /** Maximum number of candidates. */
-const MOST = 100;
+const MAX_CANDIDATES = 100;
 
 /**
  * Candidates for a comparison with a session, most likely first: the session that it was forked from or that continues it, its
@@ -15,7 +15,7 @@ export function candidatesOf(rows: Iterable<SessionSummary>, row: SessionSummary
   }
   return ranked
     .sort((one, two) => two.rank - one.rank || two.other.last_activity_at - one.other.last_activity_at)
-    .slice(0, MOST)
+    .slice(0, MAX_CANDIDATES)
     .map(({ other }) => other);
 }
 

@@ -9,7 +9,7 @@ import type { ApiResult } from "../../../api/requests.ts";
 import type { OpenSession } from "../../../app/open-session.ts";
 
 /** Maximum number of attempts if the page is behind the daemon. */
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** The results of the comparison for the daemon's parts and for this page's parts. */
 export interface PageVerification {
@@ -34,19 +34,19 @@ export async function verifyWithPage(
   for (let attempt = 1; ; attempt += 1) {
     const { transcript } = session.state.getState();
     const { epoch, seq } = session.position() ?? {};
-    const held = transcript && (await digestsOf(transcript));
+    const digests = transcript && (await digestsOf(transcript));
     const parts: PageParts | undefined =
-      held === undefined || epoch === undefined || seq === undefined
+      digests === undefined || epoch === undefined || seq === undefined
         ? undefined
-        : { epoch, seq, parts: held };
+        : { epoch, seq, parts: digests };
     const reply = await api.verify(session.id, parts === undefined ? {} : { page: parts }, signal);
     if (!reply.ok) return reply;
     const { page } = reply.value;
-    if (transcript === undefined || held === undefined || page === undefined)
+    if (transcript === undefined || digests === undefined || page === undefined)
       return { ok: true, value: { reply: reply.value } };
     const differs = page.difference !== undefined;
     // The difference may come from parts that arrived during the comparison: try again.
-    if (differs && page.behind !== 0 && attempt < ATTEMPTS && !signal.aborted) continue;
+    if (differs && page.behind !== 0 && attempt < MAX_ATTEMPTS && !signal.aborted) continue;
     const difference = page.difference && describe(page.difference, transcript);
     return {
       ok: true,
@@ -55,7 +55,7 @@ export async function verifyWithPage(
         page: {
           loaded: page.compared,
           all: transcript.parts.length,
-          digest: await sequenceDigest(held.flatMap(({ digests }) => digests)),
+          digest: await sequenceDigest(digests.flatMap(({ digests }) => digests)),
           expected: page.digest,
           ...(difference && { difference }),
         },

@@ -33,7 +33,7 @@ import { useLanes } from "./use-lanes.ts";
 import "./lanes.css";
 
 /** Maximum width of the timeline, in pixels: browsers limit element sizes to some ten million. */
-const WIDEST = 8_000_000;
+const MAX_WIDTH = 8_000_000;
 const ZOOM_STEP = 1.5;
 
 interface Props {
@@ -53,7 +53,7 @@ export function LanesPanel(props: Props): ReactNode {
     <section className="lanes" aria-label={t.session.timeline}>
       {hasBars && reply !== undefined ? (
         <>
-          <Lanes {...props} lanes={reply.lanes} leftOut={reply.left_out} />
+          <Lanes {...props} lanes={reply.lanes} omittedCount={reply.left_out} />
           {problem !== undefined && (
             <p className="lanes-note dialog-problem" role="alert">
               {problem}
@@ -77,10 +77,10 @@ function Lanes({
   readAt,
   onPart,
   lanes,
-  leftOut,
+  omittedCount,
 }: Props & {
   lanes: readonly Lane[];
-  leftOut: number;
+  omittedCount: number;
 }): ReactNode {
   const rows = useStore(
     rowsOf(useClient(), session_id),
@@ -100,7 +100,7 @@ function Lanes({
 
   const all = useMemo(() => lanes.flatMap(({ bars }) => bars), [lanes]);
   const scale = useMemo(
-    () => new TimeScale(all, Math.min(WIDEST, Math.max(200, size.width - 24) * zoom), now),
+    () => new TimeScale(all, Math.min(MAX_WIDTH, Math.max(200, size.width - 24) * zoom), now),
     [all, size.width, zoom, now],
   );
   const placed = useMemo(
@@ -153,7 +153,7 @@ function Lanes({
     (factor: number, x: number) => {
       const left = box.current?.scrollLeft ?? 0;
       anchor.current = { at: scale.at(left + x), x };
-      setZoom((before) => Math.min(WIDEST / Math.max(1, size.width), Math.max(1, before * factor)));
+      setZoom((before) => Math.min(MAX_WIDTH / Math.max(1, size.width), Math.max(1, before * factor)));
     },
     [scale, size.width],
   );
@@ -253,7 +253,7 @@ function Lanes({
       </div>
       <p className="lanes-note" role="status">
         {bar === undefined || lane === undefined ? (
-          <Legend leftOut={leftOut} isCut={lanes.some(({ is_cut }) => is_cut === true)} />
+          <Legend omittedCount={omittedCount} isCut={lanes.some(({ is_cut }) => is_cut === true)} />
         ) : (
           <BarLabel
             bar={bar}
@@ -274,7 +274,7 @@ const isLost = (row: SessionSummary | undefined): boolean =>
 const nameOf = (row: Parameters<typeof sessionTitle>[0] | undefined): string =>
   row === undefined ? "" : sessionTitle(row);
 
-interface Moves {
+interface KeyMoves {
   selected: BarPlace | undefined;
   lanes: readonly { bars: readonly LaneBar[] }[];
   placed: readonly { left: Float64Array }[];
@@ -287,7 +287,7 @@ interface Moves {
 }
 
 /** Handles a key. `false`: the key has no effect. */
-function moveByKey(key: string, moves: Moves): boolean {
+function moveByKey(key: string, moves: KeyMoves): boolean {
   const { selected = { lane: 0, bar: -1 }, lanes, placed, select, open, zoomBy, setZoom, size } = moves;
   const { scrollLeft } = moves;
   const x = (placed[selected.lane]?.left[selected.bar] ?? scrollLeft + size.width / 2) - scrollLeft;
@@ -360,7 +360,7 @@ function BarLabel({
   );
 }
 
-function Legend({ leftOut, isCut }: { leftOut: number; isCut: boolean }): ReactNode {
+function Legend({ omittedCount, isCut }: { omittedCount: number; isCut: boolean }): ReactNode {
   return (
     <>
       {(["model", "tool", "run", "person", "error"] as const).map((kind) => (
@@ -370,7 +370,7 @@ function Legend({ leftOut, isCut }: { leftOut: number; isCut: boolean }): ReactN
       ))}
       <span className="lanes-key">{t.lanes.keys}</span>
       {isCut && <span className="lanes-key">{t.lanes.cut}</span>}
-      {leftOut > 0 && <span className="lanes-key">{t.lanes.leftOut(leftOut)}</span>}
+      {omittedCount > 0 && <span className="lanes-key">{t.lanes.leftOut(omittedCount)}</span>}
     </>
   );
 }

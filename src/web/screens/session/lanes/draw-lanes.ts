@@ -9,7 +9,7 @@ const BAR = 12;
 /** Minimum width of a bar, in pixels. */
 const MIN_BAR = 1;
 /** Minimum width of the clickable area of a bar, in pixels. */
-const REACH = 4;
+const MIN_CLICK_WIDTH = 4;
 
 /** A lane with the positions of its bars in pixels, for one scale. */
 export interface PlacedLane {
@@ -196,7 +196,7 @@ function drawLane(
   const right = (lane.right[selected.bar] ?? 0) - view.scrollLeft;
   context.strokeStyle = colors.ink;
   context.lineWidth = 2;
-  context.strokeRect(left - 1, top - 2, Math.max(REACH, right - left) + 2, BAR + 4);
+  context.strokeRect(left - 1, top - 2, Math.max(MIN_CLICK_WIDTH, right - left) + 2, BAR + 4);
   context.lineWidth = 1;
 }
 
@@ -206,12 +206,12 @@ const TICK = 110;
 function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, ink }: Colors): void {
   const { scale, scrollLeft, width } = view;
   const shown = scale.segments.filter(({ left, right }) => right >= scrollLeft && left <= scrollLeft + width);
-  let free = Number.NEGATIVE_INFINITY;
+  let freeFrom = Number.NEGATIVE_INFINITY;
   for (const { from, to, left, right, isFolded } of shown) {
     if (isFolded) {
       context.fillStyle = faint;
       const text = view.formatGap(to - from);
-      free = right - scrollLeft;
+      freeFrom = right - scrollLeft;
       if (context.measureText(text).width + 6 < right - left)
         context.fillText(text, left - scrollLeft + 4, AXIS / 2);
       continue;
@@ -223,9 +223,9 @@ function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, i
       const text = view.formatTime(scale.at(x), precision);
       const at = x - scrollLeft + 2;
       const end = at + context.measureText(text).width + 8;
-      if (at < free || end > right - scrollLeft) continue;
+      if (at < freeFrom || end > right - scrollLeft) continue;
       context.fillText(text, at, AXIS / 2);
-      free = end;
+      freeFrom = end;
     }
   }
 }
@@ -245,7 +245,7 @@ export function barAt(view: LanesView, x: number, y: number): BarPlace | undefin
   const at = x + view.scrollLeft;
   for (let bar = placed.bars.length - 1; bar >= 0; bar -= 1) {
     const left = placed.left[bar] ?? 0;
-    const right = Math.max(placed.right[bar] ?? 0, left + REACH);
+    const right = Math.max(placed.right[bar] ?? 0, left + MIN_CLICK_WIDTH);
     if (left - 1 <= at && at <= right + 1) return { lane, bar };
   }
   return undefined;

@@ -29,16 +29,16 @@ function createSessionNotes(client: Client, session_id: string): SessionNotes {
   const api = apiOf(client);
   const state = createStore<NotesState>(() => ({ notes: [], drafts: new Map() }));
   /** Number of requests. Only the reply to the last one is used. */
-  let asked = 0;
+  let requestCount = 0;
   let focused: string | undefined;
   /** Ids of new notes, by key: a retry after a lost reply must use the same id. */
   const ids = new Map<string, string>();
 
   async function load(): Promise<void> {
-    asked += 1;
-    const own = asked;
+    requestCount += 1;
+    const own = requestCount;
     const reply = await api.notes(session_id);
-    if (own !== asked) return;
+    if (own !== requestCount) return;
     if (reply.ok) state.setState({ notes: reply.value.notes, problem: undefined });
     else state.setState({ problem: failureText(reply.failure) });
   }
@@ -99,15 +99,15 @@ function createSessionNotes(client: Client, session_id: string): SessionNotes {
 }
 
 /** Stored per client, so that drafts survive a visit to another screen. */
-const known = new WeakMap<Client, Map<string, SessionNotes>>();
+const notesByClient = new WeakMap<Client, Map<string, SessionNotes>>();
 
 /** The notes of a session, live. `undefined`: nothing can be stored for this session. */
 export function useSessionNotes(session_id: string): SessionNotes | undefined {
   const client = useClient();
   const revision = useRow(session_id)?.notes?.revision;
   const notes = useMemo(() => {
-    const all = known.get(client) ?? new Map<string, SessionNotes>();
-    known.set(client, all);
+    const all = notesByClient.get(client) ?? new Map<string, SessionNotes>();
+    notesByClient.set(client, all);
     const own = all.get(session_id) ?? createSessionNotes(client, session_id);
     all.set(session_id, own);
     return isOpenedSession(session_id) ? undefined : own;
