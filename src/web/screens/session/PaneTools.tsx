@@ -5,10 +5,10 @@ export interface PaneTool {
   name: string;
   run(): void;
   /**
-   * Which panes show the button in the header: `all`; `wide`: all except narrow ones; `roomy`: only the widest. In other panes, and
+   * Which panes show the button in the header: `all`; `wide`: all except narrow ones; `widest`: only the widest. In other panes, and
    * always for `more`, it is in the dialog under "More".
    */
-  room: "all" | "wide" | "roomy" | "more";
+  room: "all" | "wide" | "widest" | "more";
   opensDialog?: boolean;
   /** Whether what the button opens is open. */
   isOpen?: boolean;
@@ -19,7 +19,7 @@ export interface PaneTool {
   detail?: string;
 }
 
-const CLASSES = { all: "button", wide: "button if-wide", roomy: "button if-wide if-roomy" } as const;
+const CLASSES = { all: "button", wide: "button if-wide", widest: "button if-wide if-widest" } as const;
 
 /** The buttons in a session's header, as far as it has room for them. */
 export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {

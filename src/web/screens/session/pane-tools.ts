@@ -22,7 +22,7 @@ export function paneTools(
   const control = pane.row?.control;
   const allOpenWord =
     allOpen === undefined ? t.session.expandAll : allOpen ? t.session.collapseAll : t.session.reset;
-  const inMain = (room: "wide" | "roomy"): PaneTool["room"] => (main ? room : "more");
+  const inMain = (room: "wide" | "widest"): PaneTool["room"] => (main ? room : "more");
   return [
     { name: t.find.button, room: "all", run: pane.find.open, isOpen: pane.find.isOpen, load: Find.load },
     {
@@ -34,7 +34,7 @@ export function paneTools(
     },
     {
       name: t.session.inspect,
-      room: inMain("roomy"),
+      room: inMain("widest"),
       run: () => pane.inspect({ view: "changes", which: pane.callHere() }),
       opensDialog: true,
       load: Inspector.load,
@@ -44,7 +44,7 @@ export function paneTools(
       : [
           {
             name: t.sessions.notes(pane.row.notes.count),
-            room: inMain("roomy"),
+            room: inMain("widest"),
             run: () => pane.inspect({ view: "notes" }),
             opensDialog: true,
             load: Inspector.load,
@@ -54,7 +54,7 @@ export function paneTools(
       ? [
           {
             name: t.session.timeline,
-            room: "roomy" as const,
+            room: "widest" as const,
             run: () => pane.toggleTimeline(),
             isOpen: pane.isTimelineOpen,
             load: LanesPanel.load,
