@@ -14,7 +14,7 @@ import "./find.css";
 const NO_TEXTS: readonly string[] = [];
 
 /** The current match within a part. */
-interface Stop {
+interface CurrentMatch {
   /** The part whose row shows the match. */
   readonly part_id: string;
   /** Index among the matches of the part. */
@@ -26,11 +26,11 @@ interface Stop {
 export interface FindStart {
   readonly text: string;
   /** Other texts to mark as well, until the user searches for a different text. */
-  readonly also: readonly string[];
+  readonly otherTexts: readonly string[];
   /** The part in the address, and the part whose row shows it. */
   readonly part?: { readonly id: string; readonly row_id: string };
   /** Whether to scroll to the match. `false`: the reading position was restored, so the match is only marked. */
-  readonly moves: boolean;
+  readonly scrolls: boolean;
 }
 
 interface Props {
@@ -40,7 +40,7 @@ interface Props {
   scroller: RefObject<ScrollerHandle | null>;
   input: RefObject<HTMLInputElement | null>;
   /** Complete outputs that the user has opened. They are searched here, because the daemon does not search their files. */
-  opened: Outputs["opened"];
+  openedOutputs: Outputs["opened"];
   /** Scrolls to a part. Resolves with the part whose row shows it. */
   onHit(index: number): Promise<string | undefined>;
   onText(text: string): void;
@@ -50,33 +50,42 @@ interface Props {
 /**
  * Finds text in the whole session, including parts that are not loaded: the daemon searches, and the view scrolls to the match.
  */
-export function Find({ start, session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
+export function Find({
+  start,
+  session,
+  scroller,
+  input,
+  openedOutputs,
+  onHit,
+  onText,
+  onClose,
+}: Props): ReactNode {
   const api = apiOf(useClient());
   const [text, setText] = useState(start?.text ?? "");
-  const also = text === start?.text ? start.also : NO_TEXTS;
+  const otherTexts = text === start?.text ? start.otherTexts : NO_TEXTS;
   /** The search that the address asks for, until it has been carried out. */
-  const pending = useRef(start);
+  const addressSearch = useRef(start);
   const [reply, setReply] = useState<Found | { failure: string }>();
   /** Index of the hit that was navigated to last. `undefined`: none. */
-  const [at, setAt] = useState<number>();
-  const [stop, setStop] = useState<Stop>();
+  const [hitIndex, setHitIndex] = useState<number>();
+  const [currentMatch, setCurrentMatch] = useState<CurrentMatch>();
   const marks = useRef<Marks>(undefined);
   /** The match to scroll to once it is rendered: a truncated part may have to be loaded first. */
-  const wish = useRef<{
+  const pendingMatch = useRef<{
     part_id: string;
     side: "first" | "last";
     here: number | undefined;
     reveal: "view" | "row";
   }>(undefined);
-  const visit = useRef(0);
-  const again = useRef<() => void>(undefined);
-  const searchedOpened = useRef(opened);
+  const navigationCount = useRef(0);
+  const searchAgain = useRef<() => void>(undefined);
+  const searchedOpened = useRef(openedOutputs);
   const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
 
   /**
    * Makes a match the current one. `reveal`: scrolls it into view, or only within the boxes of its row; absent: only marks it.
    */
-  const stand = (
+  const selectMatch = (
     part_id: string,
     ranges: readonly Range[],
     next: number,
@@ -84,84 +93,85 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   ): void => {
     const range = ranges[next];
     marks.current?.setCurrent(range);
-    setStop(range === undefined ? undefined : { part_id, at: next, count: ranges.length });
+    setCurrentMatch(range === undefined ? undefined : { part_id, at: next, count: ranges.length });
     const rows = scroller.current?.rows();
     if (reveal === undefined || range === undefined || !rows) return;
     revealWithin(rows, range);
     if (reveal === "view") scroller.current?.toRange(range);
   };
   /** Called after the rows have changed: keeps the current match, or scrolls to the requested one. */
-  const settle = (): void => {
-    const wanted = wish.current;
-    if (wanted?.reveal === "view" && wanted.here !== scroller.current?.here().index) wish.current = undefined;
-    const part_id = wish.current?.part_id ?? stop?.part_id;
+  const onRowsChanged = (): void => {
+    const pending = pendingMatch.current;
+    if (pending?.reveal === "view" && pending.here !== scroller.current?.here().index)
+      pendingMatch.current = undefined;
+    const part_id = pendingMatch.current?.part_id ?? currentMatch?.part_id;
     if (part_id === undefined) return;
     const ranges = marks.current?.inPart(part_id) ?? [];
     if (ranges.length === 0) return;
-    const reveal = wish.current?.reveal;
+    const reveal = pendingMatch.current?.reveal;
     const next =
       reveal === undefined
-        ? Math.min(stop?.at ?? 0, ranges.length - 1)
-        : wanted?.side === "last"
+        ? Math.min(currentMatch?.at ?? 0, ranges.length - 1)
+        : pending?.side === "last"
           ? ranges.length - 1
           : 0;
-    wish.current = undefined;
-    stand(part_id, ranges, next, reveal);
+    pendingMatch.current = undefined;
+    selectMatch(part_id, ranges, next, reveal);
   };
-  const go = async (hit: Hit | undefined, side: "first" | "last"): Promise<void> => {
+  const goToHit = async (hit: Hit | undefined, side: "first" | "last"): Promise<void> => {
     if (hit === undefined) return;
-    visit.current += 1;
-    const own = visit.current;
-    wish.current = undefined;
-    setStop(undefined);
+    navigationCount.current += 1;
+    const own = navigationCount.current;
+    pendingMatch.current = undefined;
+    setCurrentMatch(undefined);
     marks.current?.setCurrent(undefined);
     const part_id = await onHit(hit.index);
-    if (part_id === undefined || own !== visit.current) return;
-    wish.current = { part_id, side, here: scroller.current?.here().index, reveal: "view" };
-    current.current.settle();
+    if (part_id === undefined || own !== navigationCount.current) return;
+    pendingMatch.current = { part_id, side, here: scroller.current?.here().index, reveal: "view" };
+    latest.current.onRowsChanged();
   };
   /** Marks the match in the address, and scrolls to it unless the reading position was restored. */
-  const begin = ({ part, moves }: FindStart, found: readonly Hit[]): void => {
+  const startFromAddress = ({ part, scrolls }: FindStart, found: readonly Hit[]): void => {
     const named = found.findIndex(({ part_id }) => part_id === part?.id);
-    setAt(named < 0 ? undefined : named);
+    setHitIndex(named < 0 ? undefined : named);
     const hit = found[named];
-    if (hit !== undefined && moves) return void go(hit, "first");
+    if (hit !== undefined && scrolls) return void goToHit(hit, "first");
     if (part === undefined) return;
     // The part index found the text in this part, but the search of the session did not: mark it if the row shows it.
     const here = scroller.current?.here().index;
-    wish.current = { part_id: part.row_id, side: "first", here, reveal: moves ? "view" : "row" };
-    settle();
+    pendingMatch.current = { part_id: part.row_id, side: "first", here, reveal: scrolls ? "view" : "row" };
+    onRowsChanged();
   };
-  const current = useRef({ settle, go, begin, onText, at, hits, opened });
+  const latest = useRef({ onRowsChanged, goToHit, startFromAddress, onText, hitIndex, hits, openedOutputs });
   useLayoutEffect(() => {
-    current.current = { settle, go, begin, onText, at, hits, opened };
+    latest.current = { onRowsChanged, goToHit, startFromAddress, onText, hitIndex, hits, openedOutputs };
   });
 
   useLayoutEffect(() => {
     const rows = scroller.current?.rows();
     const marked = text.length > 1 ? text : "";
-    current.current.onText(marked);
+    latest.current.onText(marked);
     if (marked === "" || !rows) return;
-    marks.current = markText(rows, marked, () => current.current.settle(), also);
+    marks.current = markText(rows, marked, () => latest.current.onRowsChanged(), otherTexts);
     return () => {
       marks.current?.end();
       marks.current = undefined;
     };
-  }, [scroller, text, also]);
-  useEffect(() => () => current.current.onText(""), []);
+  }, [scroller, text, otherTexts]);
+  useEffect(() => () => latest.current.onText(""), []);
 
   useEffect(() => {
     setReply(undefined);
-    setStop(undefined);
-    wish.current = undefined;
-    visit.current += 1;
+    setCurrentMatch(undefined);
+    pendingMatch.current = undefined;
+    navigationCount.current += 1;
     if (text === "") return;
     const search = searchSession({
       api,
       session,
       text,
-      isReady: pending.current?.text === text,
-      opened: () => current.current.opened,
+      isReady: addressSearch.current?.text === text,
+      openedOutputs: () => latest.current.openedOutputs,
       onFailure: (failure) =>
         setReply((before) => (before !== undefined && "hits" in before ? before : { failure })),
       onFound(found, isFirst) {
@@ -169,57 +179,58 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         setReply(found);
         if (!isFirst) {
           // Keep the current hit: new results must not scroll the view.
-          const { at, hits } = current.current;
-          const previous = at === undefined ? undefined : hits[at];
+          const { hitIndex, hits } = latest.current;
+          const previous = hitIndex === undefined ? undefined : hits[hitIndex];
           const same = next.findIndex(({ part_id }) => part_id === previous?.part_id);
-          setAt(same < 0 ? undefined : same);
+          setHitIndex(same < 0 ? undefined : same);
           return;
         }
-        const asked = pending.current;
-        pending.current = undefined;
-        if (asked?.text === text) return current.current.begin(asked, next);
+        const start = addressSearch.current;
+        addressSearch.current = undefined;
+        if (start?.text === text) return latest.current.startFromAddress(start, next);
         const here = scroller.current?.here().index ?? 0;
         const first = Math.max(
           0,
           next.findIndex(({ index }) => index >= here),
         );
-        setAt(next.length === 0 ? undefined : first);
-        void current.current.go(next[first], "first");
+        setHitIndex(next.length === 0 ? undefined : first);
+        void latest.current.goToHit(next[first], "first");
       },
     });
-    again.current = search.again;
+    searchAgain.current = search.searchAgain;
     return () => {
-      again.current = undefined;
+      searchAgain.current = undefined;
       search.end();
     };
   }, [api, session, scroller, text]);
 
   useEffect(() => {
-    if (opened !== searchedOpened.current) again.current?.();
-    searchedOpened.current = opened;
-  }, [opened]);
+    if (openedOutputs !== searchedOpened.current) searchAgain.current?.();
+    searchedOpened.current = openedOutputs;
+  }, [openedOutputs]);
 
   /** Goes to the next (1) or previous (−1) match in the part or, if it has no more, to the next hit that another row shows. */
   const step = async (by: 1 | -1): Promise<void> => {
-    if (stop !== undefined) {
-      const ranges = marks.current?.inPart(stop.part_id) ?? [];
-      const next = stop.at + by;
-      if (ranges[next] !== undefined) return stand(stop.part_id, ranges, next, "view");
+    if (currentMatch !== undefined) {
+      const ranges = marks.current?.inPart(currentMatch.part_id) ?? [];
+      const next = currentMatch.at + by;
+      if (ranges[next] !== undefined) return selectMatch(currentMatch.part_id, ranges, next, "view");
     }
     const side = by === 1 ? "first" : "last";
     for (let count = 1; count <= hits.length; count += 1) {
-      const from = at ?? (by === 1 ? -1 : 0);
+      const from = hitIndex ?? (by === 1 ? -1 : 0);
       const next = (from + by * count + hits.length) % hits.length;
       const hit = hits[next];
       if (hit === undefined) return;
       await session.load(hit.index, hit.index + 1);
-      if (count < hits.length && stop !== undefined && rowOf(session, hit) === stop.part_id) continue;
-      setAt(next);
-      return go(hit, side);
+      if (count < hits.length && currentMatch !== undefined && rowOf(session, hit) === currentMatch.part_id)
+        continue;
+      setHitIndex(next);
+      return goToHit(hit, side);
     }
   };
   const unsearched = reply !== undefined && "hits" in reply ? unsearchedText(reply) : undefined;
-  const count = countText(text, reply, at, stop, unsearched);
+  const count = countText(text, reply, hitIndex, currentMatch, unsearched);
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: not every browser supports the element `search` yet
@@ -262,31 +273,34 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   );
 }
 
-/** The text about the matches. `at`: index of the current hit; `stop`: the current match in it. */
+/** The text about the matches. `hitIndex`: index of the current hit; `currentMatch`: the current match in it. */
 function countText(
   text: string,
   reply: Found | { failure: string } | undefined,
-  at: number | undefined,
-  stop: Stop | undefined,
+  hitIndex: number | undefined,
+  currentMatch: CurrentMatch | undefined,
   unsearched: string | undefined,
 ): string {
   if (text === "") return "";
   if (reply === undefined) return t.find.searching;
   if ("failure" in reply) return reply.failure;
   if (reply.total === 0) return t.find.none(unsearched);
-  const match = stop !== undefined && stop.count > 1 ? t.find.match(stop.at + 1, stop.count) : "";
+  const match =
+    currentMatch !== undefined && currentMatch.count > 1
+      ? t.find.match(currentMatch.at + 1, currentMatch.count)
+      : "";
   const shown = reply.total > reply.hits.length ? t.find.first(reply.hits.length) : "";
 
-  return at === undefined
+  return hitIndex === undefined
     ? t.find.parts(reply.total) + shown
-    : t.find.part(at + 1, reply.total) + shown + match;
+    : t.find.part(hitIndex + 1, reply.total) + shown + match;
 }
 
 /** The text about what was not searched: outputs in files that are not opened, or only partly loaded. */
-function unsearchedText({ in_files, partly }: Found): string | undefined {
+function unsearchedText({ in_files, partlySearched }: Found): string | undefined {
   const files = [
     ...(in_files === 0 ? [] : [t.find.unopened(in_files)]),
-    ...(partly === 0 ? [] : [t.find.partly(partly)]),
+    ...(partlySearched === 0 ? [] : [t.find.partly(partlySearched)]),
   ];
   return files.length === 0 ? undefined : t.find.notSearched(files);
 }

@@ -16,7 +16,7 @@ import { t } from "../../text/text.ts";
 import { promptText } from "../../transcript/describe-part.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { comeToWrite } from "./to-write.ts";
+import { focusPromptOnOpen } from "./prompt-focus.ts";
 
 /** Continues from an earlier prompt, in a new session or in this one. Copies the prompt into the draft, to be edited. */
 export function ForkDialog({
@@ -40,49 +40,51 @@ export function ForkDialog({
   const working = row.control?.state !== "idle";
 
   // Requested immediately, so that it is loaded when the user chooses.
-  const [coming] = useState(() => pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true));
+  const [pastPromptRequest] = useState(() =>
+    pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true),
+  );
   const [past, setPast] = useState<ApiResult<PastPrompt>>();
   const isOpen = useRef(false);
   useEffect(() => {
     isOpen.current = true;
-    void coming.then((come) => {
-      if (isOpen.current) setPast(come);
+    void pastPromptRequest.then((reply) => {
+      if (isOpen.current) setPast(reply);
     });
     return () => {
       isOpen.current = false;
     };
-  }, [coming]);
+  }, [pastPromptRequest]);
   const disabled = busy || past?.ok === false;
-  const said = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
+  const shownProblem = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
 
-  /** Forks or rewinds with `begin`, then copies the prompt into the draft of the session that continues. */
-  const startFork = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
+  /** Forks or rewinds with `request`, then copies the prompt into the draft of the session that continues. */
+  const startFork = async (session_id: string, request: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
-    const whole = await coming;
+    const promptReply = await pastPromptRequest;
     // The dialog was closed meanwhile: do nothing.
     if (!isOpen.current) return;
     // If the prompt cannot be loaded, or only in part, tell the user before continuing.
-    if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
+    if (!promptReply.ok || (past === undefined && promptReply.value.lost > 0)) {
       setBusy(false);
       return;
     }
-    const begun = await begin();
+    const reply = await request();
     setBusy(false);
-    if (!begun.ok) {
-      setProblem(failureText(begun.failure));
+    if (!reply.ok) {
+      setProblem(failureText(reply.failure));
       return;
     }
     const draft = draftOf(client, session_id);
     const { text, images } = draft.state.getState();
     // Do not overwrite an existing draft.
     if (text.trim() === "" && images.length === 0) {
-      draft.setText(whole.value.text);
-      draft.setImages(whole.value.images);
+      draft.setText(promptReply.value.text);
+      draft.setImages(promptReply.value.images);
     }
     // If the dialog was closed meanwhile, the new session is in the list.
     if (!isOpen.current) return;
-    comeToWrite(session_id);
+    focusPromptOnOpen(session_id);
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };
@@ -116,9 +118,9 @@ export function ForkDialog({
           <dd>{working ? t.fork.later : t.session.forgets}</dd>
         </div>
       </dl>
-      {said !== undefined && (
+      {shownProblem !== undefined && (
         <p className="dialog-problem" role="alert">
-          {said}
+          {shownProblem}
         </p>
       )}
     </Dialog>

@@ -11,13 +11,13 @@ interface Props {
   scroller: RefObject<ScrollerHandle | null>;
   finder: PaneFind;
   filter: SessionFilter;
-  opened: Outputs["opened"];
+  openedOutputs: Outputs["opened"];
   /** Scrolls to a part without moving the focus. Resolves with the part whose row shows it. */
   goTo(index: number): Promise<string | undefined>;
 }
 
 /** The find bar and the filter bar, if they are open. */
-export function PaneBars({ session, scroller, finder, filter, opened, goTo }: Props): ReactNode {
+export function PaneBars({ session, scroller, finder, filter, openedOutputs, goTo }: Props): ReactNode {
   return (
     <>
       {finder.isOpen && (
@@ -27,10 +27,10 @@ export function PaneBars({ session, scroller, finder, filter, opened, goTo }: Pr
           session={session}
           scroller={scroller}
           input={finder.input}
-          opened={opened}
+          openedOutputs={openedOutputs}
           onHit={async (index) => {
             const row = await goTo(index);
-            finder.led(row);
+            finder.onScrolledTo(row);
             return row;
           }}
           onText={finder.setText}

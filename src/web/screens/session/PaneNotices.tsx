@@ -10,12 +10,12 @@ import { t } from "../../text/text.ts";
 export function PaneNotices({
   session,
   message,
-  landed,
+  scrolledTo,
 }: {
   session: OpenSession;
   message: string;
   /** The row that a button scrolled to without moving the focus. */
-  landed: { readonly name: string; readonly count: number };
+  scrolledTo: { readonly name: string; readonly count: number };
 }): ReactNode {
   const failure = useStore(session.state, (state) => state.failure);
   const refused = useStore(session.state, (state) => state.refused);
@@ -53,7 +53,7 @@ export function PaneNotices({
         </p>
       )}
       <p className="unseen" role="status">
-        <span key={landed.count}>{landed.name}</span>
+        <span key={scrolledTo.count}>{scrolledTo.name}</span>
       </p>
     </>
   );

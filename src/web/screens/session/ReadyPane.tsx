@@ -24,7 +24,7 @@ import { paneTools } from "./pane-tools.ts";
 import { useRuns } from "./runs/RunsPanel.tsx";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { TranscriptScroller } from "./TranscriptScroller.tsx";
-import { useAddressFollowed } from "./use-address.ts";
+import { useAddressTarget } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
 import { useReadingHost } from "./use-host.ts";
 import { useInspector } from "./use-inspector.ts";
@@ -33,11 +33,11 @@ import { usePaneFind } from "./use-pane-find.ts";
 import { useFocusBack } from "./use-pane-focus.ts";
 import { usePaneTitle } from "./use-pane-title.ts";
 import { usePlaces } from "./use-places.ts";
+import { usePromptFocus } from "./use-prompt-focus.ts";
 import { useMark, useReadState } from "./use-read-state.ts";
 import { useResume } from "./use-resume.ts";
 import { useSide } from "./use-side.ts";
 import { useTurnOutline } from "./use-turn-outline.ts";
-import { useWriteOnArrival } from "./use-write-on-arrival.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
 /** The pane of a session whose transcript is loaded. Connects the components of the pane. */
@@ -62,7 +62,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const { reading, initial, resumed } = useResume(session_id, fragment);
   const [target, setTarget] = useState(resumed?.marked);
   const notes = useSessionNotes(session_id);
-  const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
+  const { host, outputs, setOpen, setAllOpen, allOpen, savePlace, placeNow } = useReadingHost(
     session,
     reading,
     { fragment, marked: target },
@@ -71,10 +71,10 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const rowFilter = useFilter(session, host);
   const finder = usePaneFind(props, scroller, transcript);
   const [message, setMessage] = useState("");
-  const places = usePlaces(session, initial, { keepPlace, setMessage });
+  const places = usePlaces(session, initial, { savePlace, setMessage });
   const side = useSide({ main, beside }, scroller);
   const [lanes, setLanes] = useSetting("lanes");
-  const { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed } = useNavigation({
+  const { goTo, toTurn, stepError, toEnding, hasFailedRuns, scrolledTo } = useNavigation({
     session,
     scroller,
     rowFilter,
@@ -85,7 +85,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     openBeside: main ? (run_id) => navigate(sessionHref(session_id, "", run_id)) : undefined,
   });
 
-  useAddressFollowed({
+  useAddressTarget({
     session,
     scroller,
     fragment,
@@ -163,7 +163,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const bindings = paneKeys(actions);
   useKeys(bindings, pane);
   useFocusBack(scroller, beside);
-  useWriteOnArrival(session_id, forkAt === undefined && control !== undefined, focusComposer);
+  usePromptFocus(session_id, forkAt === undefined && control !== undefined, focusComposer);
   if (transcript === undefined || row === undefined) return null;
   const tools = paneTools(actions, {
     main,
@@ -195,10 +195,10 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
         scroller={scroller}
         finder={finder}
         filter={rowFilter}
-        opened={outputs.opened}
+        openedOutputs={outputs.opened}
         goTo={(index) => goTo(index, true, true)}
       />
-      <PaneNotices session={session} message={message} landed={landed} />
+      <PaneNotices session={session} message={message} scrolledTo={scrolledTo} />
       <WaitingBanner session_id={session_id} />
       {main && lanes && (
         <LanesPanel

@@ -15,17 +15,17 @@ import type { TranscriptHost } from "../../transcript/host.ts";
 import { LiveTail } from "../../transcript/LiveTail.tsx";
 import { TurnTranscript } from "../../transcript/TurnTranscript.tsx";
 import type { RowFilter } from "./layout.ts";
-import { usePrinted } from "./print-view.ts";
+import { usePrintView } from "./print-view.ts";
 import { isBehind, partsShown, renderedTurns, useLoaded } from "./scroller/rendered-rows.ts";
 import { focusRow, holdRow, openByEnter, useTabbed } from "./scroller/row-events.ts";
 import { nextShown, type Place, type Scrolling, scrollTop, useScrollView } from "./scroller/scroll-view.ts";
 import { createScrollerHandle, type ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { useAnchored, useAnchoredAfterReturn, useUserScroll } from "./scroller/use-anchored.ts";
-import { useBelow } from "./scroller/use-below.ts";
 import { useHeldRows } from "./scroller/use-held-rows.ts";
-import { layoutOf, useLaidOut } from "./scroller/use-laid-out.ts";
+import { layoutOf, useLayoutUpdates } from "./scroller/use-layout-updates.ts";
 import { useMeasuredRows } from "./scroller/use-measured-rows.ts";
-import { useCopied } from "./selection-copy.ts";
+import { useNewBelow } from "./scroller/use-new-below.ts";
+import { useSelectionCopy } from "./selection-copy.ts";
 import { useLiveText } from "./use-live-text.ts";
 import "./scroller.css";
 
@@ -72,20 +72,26 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   onView,
 }: Props): ReactNode {
   const view = useScrollView(initial);
-  const { box, anchor, seen, held } = view;
+  const { box, anchor, viewport, held } = view;
   const [, tick] = useReducer((count: number) => count + 1, 0);
   const transcript = useStore(session.state, (state) => state.transcript);
   const failure = useStore(session.state, (state) => state.failure);
 
   const [layout] = useState(() => layoutOf(session, host));
   const { tail, shownAs } = useLiveText(session);
-  const { between, leftOut } = useCopied(session, layout, box, held);
-  const { onPaper, isPrinting } = usePrinted(session, layout, () => layout.at(seen.current.top));
-  const { below, isAway, count: countBelow, clear: clearBelow, look: lookBelow } = useBelow(layout);
-  useLaidOut(session, { layout, view, tick }, host, filter, countBelow);
+  const { copiedTurns, omissionText } = useSelectionCopy(session, layout, box, held);
+  const { printView, isPrinting } = usePrintView(session, layout, () => layout.at(viewport.current.top));
+  const {
+    below,
+    isAway,
+    count: countBelow,
+    clear: clearBelow,
+    onScroll: onScrollBelow,
+  } = useNewBelow(layout);
+  useLayoutUpdates(session, { layout, view, tick }, host, filter, countBelow);
 
   const reportView = useCallback((): void => {
-    const { top, height } = view.seen.current;
+    const { top, height } = view.viewport.current;
     const first = handle.current?.here().index;
     if (height > 0 && layout.parts > 0 && first !== undefined) onView?.(first, layout.at(top + height));
   }, [layout, view, handle, onView]);
@@ -100,7 +106,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   );
   const scrolling: Scrolling = { layout, view, place, tick };
   const { measureFor, measureTail, forgetRemoved } = useMeasuredRows(scrolling, isPrinting);
-  const reports = { isPrinting, lookBelow, reportView };
+  const reports = { isPrinting, onScrollBelow, reportView };
   useAnchored(scrolling, reports, { hasTail: tail.length > 0, forgetRemoved });
   useUserScroll(scrolling, reports);
   useHeldRows(session, scrolling);
@@ -112,10 +118,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   }, [layout, anchor, onPlace]);
 
   const top = scrollTop(layout, view);
-  seen.current.rendered = top;
-  const bottom = top + (seen.current.height || 1_000);
+  viewport.current.rendered = top;
+  const bottom = top + (viewport.current.height || 1_000);
   const inView = layout.visible(top - OVERSCAN, bottom + OVERSCAN);
-  const turns = renderedTurns(layout, view, inView, between);
+  const turns = renderedTurns(layout, view, inView, copiedTurns);
   const partAt = partsShown(session, held.current, shownAs);
   const firstNewRow = firstNew === undefined ? undefined : nextShown(layout, firstNew - 1, 1);
   const isTurnOpen = transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
@@ -127,10 +133,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     .filter(({ index }) => transcript !== undefined && transcript.parts.at(index) === undefined);
   useLoaded(session, missing[0]?.index, missing.at(-1)?.index, failure);
   // A heading shows the prompt of its turn, which may be far above the viewport.
-  const unprompted = turns.find(
+  const missingPrompt = turns.find(
     ({ turn }) => turn.prompt_index !== undefined && transcript?.parts.at(turn.prompt_index) === undefined,
   )?.turn.prompt_index;
-  useLoaded(session, unprompted, unprompted, failure);
+  useLoaded(session, missingPrompt, missingPrompt, failure);
 
   useImperativeHandle(handle, () => createScrollerHandle({ layout, view, place, tick }, transcript), [
     layout,
@@ -156,9 +162,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         }}
         onKeyDown={openByEnter}
       >
-        <div className="transcript-body" style={onPaper ? {} : { height: layout.height }}>
-          {onPaper?.leftOut !== undefined && <p className="print-note">{onPaper.leftOut}</p>}
-          {(onPaper?.turns ?? turns).map(({ turn, top: turnTop, ...window }) => (
+        <div className="transcript-body" style={printView ? {} : { height: layout.height }}>
+          {printView?.omissionText !== undefined && <p className="print-note">{printView.omissionText}</p>}
+          {(printView?.turns ?? turns).map(({ turn, top: turnTop, ...window }) => (
             <div key={turn.id} className="scroller-turn" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
@@ -171,7 +177,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
               />
             </div>
           ))}
-          {tail.length > 0 && isTailNear && onPaper === undefined && (
+          {tail.length > 0 && isTailNear && printView === undefined && (
             <LiveTail
               parts={tail}
               host={host}
@@ -182,9 +188,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           )}
         </div>
       </div>
-      {leftOut !== undefined && (
+      {omissionText !== undefined && (
         <p className="copy-note" role="alert">
-          {leftOut}
+          {omissionText}
         </p>
       )}
       {/* Hidden while the session waits, because it would cover the open requests. */}

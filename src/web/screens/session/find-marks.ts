@@ -8,7 +8,7 @@ const CURRENT = "find-current";
  * Pause between two scans of the rendered rows, as a multiple of the duration of a scan: limits the share of time that scans
  * take.
  */
-const REST = 8;
+const PAUSE_FACTOR = 8;
 
 /** Marks matches in the rows of a pane. */
 export interface Marks {
@@ -48,18 +48,18 @@ const showCurrent = (): void =>
 
 /**
  * Marks all occurrences of a text in the rendered rows, with CSS highlights: the document that React renders is not modified.
- * When rows are added or change, marks them again and calls `changed`. `also`: other texts to mark, whose matches `inPart` does
+ * When rows are added or change, marks them again and calls `changed`. `otherTexts`: other texts to mark, whose matches `inPart` does
  * not return.
  */
 export function markText(
   rows: HTMLElement,
   text: string,
   changed: () => void,
-  also: readonly string[] = [],
+  otherTexts: readonly string[] = [],
 ): Marks {
   const pattern = textPattern(text, "giu");
-  const others = also.map((other) => textPattern(other, "giu"));
-  const look = (): void => {
+  const others = otherTexts.map((other) => textPattern(other, "giu"));
+  const scan = (): void => {
     panes.set(rows, {
       found: rangesIn(rows, pattern),
       others: others.flatMap((other) => rangesIn(rows, other)),
@@ -68,23 +68,23 @@ export function markText(
     showFound();
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let rested = 0;
+  let paused_until = 0;
   const markAgain = (): void => {
     timer = undefined;
     const began = performance.now();
-    look();
+    scan();
     changed();
     const ended = performance.now();
-    rested = ended + REST * (ended - began);
+    paused_until = ended + PAUSE_FACTOR * (ended - began);
   };
   const observer = new MutationObserver(() => {
     if (timer !== undefined) return;
-    const wait = rested - performance.now();
+    const wait = paused_until - performance.now();
     if (wait <= 0) markAgain();
     else timer = setTimeout(markAgain, wait);
   });
   observer.observe(rows, { childList: true, characterData: true, subtree: true });
-  look();
+  scan();
   return {
     inPart(part_id) {
       const row = document.getElementById(`part-${part_id}`);
@@ -115,8 +115,9 @@ export function markText(
 /** Inline elements: a match may span them. */
 const INLINE = "a, b, code, del, em, i, ins, mark, s, span, strong, sub, sup, u";
 /** Elements with columns or separate contents: a match does not span them. */
-const APART = ".line, .line-figures, .marker-line, .part-gutter, .run-action, .tool-with-action, .turn-facts";
-const BLOCK = `:not(${INLINE}), .line-failure, :is(${APART}) > *`;
+const SEPARATE =
+  ".line, .line-figures, .marker-line, .part-gutter, .run-action, .tool-with-action, .turn-facts";
+const BLOCK = `:not(${INLINE}), .line-failure, :is(${SEPARATE}) > *`;
 
 function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
   // Without support for CSS highlights, nothing can be marked.

@@ -28,7 +28,7 @@ export interface PaneActions {
   stepTurn(by: 1 | -1): void;
   /** Goes to the next or previous entry of the outline, across turns. `undefined`: the outline is not open. */
   readonly stepOutline: ((by: 1 | -1) => void) | undefined;
-  stepError(by: 1 | -1, stays?: boolean): Promise<void>;
+  stepError(by: 1 | -1, keepsFocus?: boolean): Promise<void>;
   /** Goes to the part at which the last turn ended, if the turn failed. */
   toEnding(): Promise<void>;
   /** Cycles between expanding all rows, collapsing all, and following the settings. */

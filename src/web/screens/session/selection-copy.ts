@@ -3,25 +3,25 @@ import { flushSync } from "react-dom";
 import { isTextField } from "../../app/keys.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
-import { takeRows } from "./print-view.ts";
+import { selectRows } from "./print-view.ts";
 
 /** If a selection spans more parts than this, only its ends are kept rendered; the rest is rendered in view and during a copy. */
-export const HELD_BETWEEN = 300;
+export const MAX_HELD_ROWS = 300;
 /** Class of the box during a copy: scroller.css then excludes the page's own texts from the selection. */
-const COPIED = "is-copied";
+const COPYING_CLASS = "is-copied";
 
 /**
- * Renders the rows between the ends of a selection during a copy, because browsers copy only what is rendered. `leftOut`: a
+ * Renders the rows between the ends of a selection during a copy, because browsers copy only what is rendered. `omissionText`: a
  * message about what was not copied, until the selection changes.
  */
-export function useCopied(
+export function useSelectionCopy(
   session: OpenSession,
   layout: Layout,
   box: RefObject<HTMLElement | null>,
   held: RefObject<{ readonly rows: readonly number[] } | undefined>,
-): { between: readonly VisibleTurn[]; leftOut: string | undefined } {
-  const [between, setBetween] = useState<readonly VisibleTurn[]>([]);
-  const [leftOut, setLeftOut] = useState<string>();
+): { copiedTurns: readonly VisibleTurn[]; omissionText: string | undefined } {
+  const [copiedTurns, setCopiedTurns] = useState<readonly VisibleTurn[]>([]);
+  const [omissionText, setOmissionText] = useState<string>();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const copy = (event: ClipboardEvent): void => {
@@ -29,34 +29,34 @@ export function useCopied(
       if (isTextField(event.target)) return;
       const first = held.current?.rows[0];
       const last = held.current?.rows.at(-1);
-      box.current?.classList.toggle(COPIED, !isInMargin(getSelection()));
+      box.current?.classList.toggle(COPYING_CLASS, !isInMargin(getSelection()));
       if (first !== undefined && last !== undefined && first < layout.parts && last < layout.parts) {
-        const { turns, leftOut, unloaded } = takeRows(
+        const { turns, omissionText, unloaded } = selectRows(
           layout.visible(layout.topOf(first), layout.topOf(last)),
           (index) => session.partAt(index) !== undefined,
           first,
           "copy",
         );
         flushSync(() => {
-          setBetween(turns);
-          setLeftOut(leftOut);
+          setCopiedTurns(turns);
+          setOmissionText(omissionText);
         });
         if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
-        if (last - first > HELD_BETWEEN) {
+        if (last - first > MAX_HELD_ROWS) {
           // For so many rows, serializing them as HTML with all styles and painting them would take the browser seconds.
           event.clipboardData?.setData("text/plain", String(getSelection()));
           event.preventDefault();
-          flushSync(() => setBetween([]));
+          flushSync(() => setCopiedTurns([]));
         }
       }
       clearTimeout(timer);
       // Deferred, because the browser reads the selection after this event.
       timer = setTimeout(() => {
-        box.current?.classList.remove(COPIED);
-        setBetween([]);
+        box.current?.classList.remove(COPYING_CLASS);
+        setCopiedTurns([]);
       });
     };
-    const forget = (): void => setLeftOut(undefined);
+    const forget = (): void => setOmissionText(undefined);
     document.addEventListener("copy", copy);
     document.addEventListener("selectionchange", forget);
     return () => {
@@ -65,7 +65,7 @@ export function useCopied(
       document.removeEventListener("selectionchange", forget);
     };
   }, [session, layout, box, held]);
-  return { between, leftOut };
+  return { copiedTurns, omissionText };
 }
 
 /** Whether the selection is within one gutter, whose text is otherwise excluded from copies. */

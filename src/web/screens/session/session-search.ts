@@ -17,17 +17,17 @@ export type Hit = SearchReply["hits"][number];
 
 /** A reply, and the number of opened outputs of which only a piece was searched. */
 export interface Found extends SearchReply {
-  readonly partly: number;
+  readonly partlySearched: number;
 }
 
-interface Searched {
+interface SearchOptions {
   api: Pick<Api, "search">;
   session: OpenSession;
   text: string;
   /** Start the first search immediately, because the user is not typing. */
   isReady: boolean;
   /** Complete outputs that the user has opened. They are searched here, because the daemon does not search their files. */
-  opened(): Outputs["opened"];
+  openedOutputs(): Outputs["opened"];
   onFound(found: Found, isFirst: boolean): void;
   onFailure(message: string): void;
 }
@@ -35,13 +35,13 @@ interface Searched {
 /** A running search of a session, repeated whenever the session grows. */
 interface SessionSearch {
   /** Searches again after a short delay. */
-  again(): void;
+  searchAgain(): void;
   end(): void;
 }
 
 /** Searches the whole session until `end` is called. */
-export function searchSession(options: Searched): SessionSearch {
-  const { api, session, text, isReady, opened, onFound, onFailure } = options;
+export function searchSession(options: SearchOptions): SessionSearch {
+  const { api, session, text, isReady, openedOutputs, onFound, onFailure } = options;
   const abort = new AbortController();
   let isFirst = true;
   let searched: Transcript | undefined;
@@ -58,14 +58,14 @@ export function searchSession(options: Searched): SessionSearch {
     }
     const wasFirst = isFirst;
     isFirst = false;
-    onFound(withOpened(found.value, opened(), text, searched), wasFirst);
+    onFound(withOpened(found.value, openedOutputs(), text, searched), wasFirst);
   };
   timer = setTimeout(search, isReady ? 0 : TYPING_MS);
   const unsubscribe = session.state.subscribe(({ transcript }) => {
     if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
   });
   return {
-    again() {
+    searchAgain() {
       clearTimeout(timer);
       timer = setTimeout(search, TYPING_MS);
     },
@@ -85,11 +85,11 @@ function withOpened(
   transcript: Transcript | undefined,
 ): Found {
   const pattern = textPattern(text, "iu");
-  const holding = new Set(
+  const matchingOutputs = new Set(
     [...opened].flatMap(([part_id, piece]) => (pattern.test(terminalText(piece.text)) ? [part_id] : [])),
   );
-  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || holding.has(part_id));
-  const more = [...holding].flatMap((part_id) => {
+  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || matchingOutputs.has(part_id));
+  const more = [...matchingOutputs].flatMap((part_id) => {
     if (shown.some((hit) => hit.part_id === part_id)) return [];
     const index = transcript && positionOf(transcript, part_id);
     return index === undefined ? [] : { index, part_id, excerpt: "" };
@@ -98,7 +98,8 @@ function withOpened(
   return {
     total: reply.total - reply.hits.length + hits.length,
     in_files: Math.max(0, reply.in_files - opened.size),
-    partly: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined).length,
+    partlySearched: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined)
+      .length,
     hits,
   };
 }

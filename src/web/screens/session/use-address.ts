@@ -9,7 +9,7 @@ import { t } from "../../text/text.ts";
 import type { FindStart } from "./Find.tsx";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-interface Followed {
+interface AddressOptions {
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
   /** The fragment of the address. Empty: none. */
@@ -32,12 +32,12 @@ interface Followed {
 }
 
 /** Goes to the target of the address: once per address, and again when the same link is followed again. */
-export function useAddressFollowed(options: Followed): void {
+export function useAddressTarget(options: AddressOptions): void {
   const { session, fragment, find, visit, resumed, isMain } = options;
   const api = apiOf(useClient());
-  const current = useRef(options);
+  const latest = useRef(options);
   useEffect(() => {
-    current.current = options;
+    latest.current = options;
   });
   const texts = JSON.stringify(find);
   const followed = useRef<{ fragment: string; visit: number; texts: string }>(undefined);
@@ -47,13 +47,13 @@ export function useAddressFollowed(options: Followed): void {
     if (isSamePlace && before.texts === texts) return;
     const own = { fragment, visit, texts };
     followed.current = own;
-    const { find, scroller, goTo, toTurn, onLeave, onFind, onMessage } = current.current;
+    const { find, scroller, goTo, toTurn, onLeave, onFind, onMessage } = latest.current;
     const [, kind, id] = /^(part|turn|call)-(.+)$/s.exec(fragment) ?? [];
-    const beginFind = (row_id: string | undefined, moves: boolean): void => {
-      const [text, ...also] = find;
+    const beginFind = (row_id: string | undefined, scrolls: boolean): void => {
+      const [text, ...otherTexts] = find;
       if (text === undefined) return;
       const part = kind === "part" && id !== undefined && row_id !== undefined ? { id, row_id } : undefined;
-      onFind({ text, also, moves, ...(part === undefined ? {} : { part }) });
+      onFind({ text, otherTexts, scrolls, ...(part === undefined ? {} : { part }) });
     };
     if (before === undefined && resumed !== undefined) return beginFind(resumed.marked ?? id, false);
     // Only the texts were removed, because find was closed: stay here.
@@ -68,7 +68,7 @@ export function useAddressFollowed(options: Followed): void {
     }
     const now = session.state.getState().transcript;
     if (now === undefined || kind === undefined || id === undefined) return beginFind(undefined, true);
-    const lead = async (): Promise<string | undefined> => {
+    const goToTarget = async (): Promise<string | undefined> => {
       // Scrolling uses `flushSync`, which React does not allow during effects.
       await Promise.resolve();
       if (kind === "turn") {
@@ -87,7 +87,7 @@ export function useAddressFollowed(options: Followed): void {
       onMessage(found.failure.code === "refused" ? t.session.noPart(kind, id) : failureText(found.failure));
       return undefined;
     };
-    void lead().then((row_id) => {
+    void goToTarget().then((row_id) => {
       if (followed.current === own) beginFind(row_id, true);
     });
   }, [session, api, fragment, visit, texts, resumed, isMain]);

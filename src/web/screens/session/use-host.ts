@@ -12,8 +12,8 @@ import { clockTime, shortDuration } from "../../text/format.ts";
 import type { AnswerDraft, NotesHost, Outputs, TranscriptHost } from "../../transcript/host.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 import { useAttachments } from "./use-attachments.ts";
-import { useKeptReading } from "./use-kept-reading.ts";
 import { useOutputs } from "./use-outputs.ts";
+import { useSavedReading } from "./use-saved-reading.ts";
 
 /** The host that a screen provides for a transcript, and the state behind it. */
 interface ReadingHost {
@@ -24,7 +24,7 @@ interface ReadingHost {
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
   /** Saves the scroll position after a short delay. */
-  keepPlace(place: NonNullable<Reading["place"]>): void;
+  savePlace(place: NonNullable<Reading["place"]>): void;
   /** The last scroll position. */
   placeNow(): Reading["place"];
 }
@@ -70,28 +70,29 @@ export function useReadingHost(
     allToggles: number;
   }>({ allOpen: undefined, allToggles: 0 });
 
-  const { kept, keep } = useKeptReading(session_id, reading, { fragment, marked });
+  const { saved, saveSoon } = useSavedReading(session_id, reading, { fragment, marked });
   const loadAttachment = useAttachments(api, session_id);
   const setOpen = useCallback(
-    (part_id: string, open: boolean) => keep({ opened: new Map(kept.current.opened).set(part_id, open) }),
-    [kept, keep],
+    (part_id: string, open: boolean) =>
+      saveSoon({ opened: new Map(saved.current.opened).set(part_id, open) }),
+    [saved, saveSoon],
   );
   const setAllOpen = useCallback(
     (open: boolean | undefined) => {
-      keep({ opened: new Map() });
+      saveSoon({ opened: new Map() });
       setAll(({ allToggles }) => ({ allOpen: open, allToggles: allToggles + 1 }));
     },
-    [keep],
+    [saveSoon],
   );
-  const keepPlace = useCallback((place: NonNullable<Reading["place"]>) => keep({ place }), [keep]);
-  const placeNow = useCallback(() => kept.current.place, [kept]);
+  const savePlace = useCallback((place: NonNullable<Reading["place"]>) => saveSoon({ place }), [saveSoon]);
+  const placeNow = useCallback(() => saved.current.place, [saved]);
 
   const outputs = useOutputs(api, session_id);
   const [answerDrafts] = useState(() => new Map<string, AnswerDraft>());
   const host = useMemo<TranscriptHost>(
     () => ({
       openState(part_id) {
-        const chosen = kept.current.opened.get(part_id);
+        const chosen = saved.current.opened.get(part_id);
         if (chosen !== undefined || allOpen === undefined) return chosen;
         return opensWithAll(session, part_id) ? allOpen : undefined;
       },
@@ -141,7 +142,7 @@ export function useReadingHost(
     [
       allOpen,
       allToggles,
-      kept,
+      saved,
       setOpen,
       loadAttachment,
       api,
@@ -163,7 +164,7 @@ export function useReadingHost(
       notes,
     ],
   );
-  return { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow };
+  return { host, outputs, setOpen, setAllOpen, allOpen, savePlace, placeNow };
 }
 
 /** Whether expanding or collapsing all parts includes this one. */

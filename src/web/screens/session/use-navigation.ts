@@ -14,7 +14,7 @@ import { locateProblem, runsWithErrors } from "./problems.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import type { SessionFilter } from "./use-filter.ts";
 
-interface Navigated {
+interface NavigationOptions {
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
   rowFilter: SessionFilter;
@@ -31,9 +31,9 @@ interface Navigated {
 interface Navigation {
   /**
    * Scrolls to a part by position, highlights it and, with `open`, expands it. For a paired result, goes to its call. Moves the
-   * focus there unless `stays`. Resolves with the part whose row shows it. Stable.
+   * focus there unless `keepsFocus`. Resolves with the part whose row shows it. Stable.
    */
-  goTo(index: number, open: boolean, stays?: boolean): Promise<string | undefined>;
+  goTo(index: number, open: boolean, keepsFocus?: boolean): Promise<string | undefined>;
   /** Scrolls to the heading of a turn and focuses it. Stable. */
   toTurn(turn: number): Promise<void>;
   /**
@@ -46,7 +46,7 @@ interface Navigation {
   /** Whether a run has failures, live. */
   readonly hasFailedRuns: boolean;
   /** The row that a button scrolled to without moving the focus, to be announced to screen readers. */
-  readonly landed: { readonly name: string; readonly count: number };
+  readonly scrolledTo: { readonly name: string; readonly count: number };
 }
 
 export function useNavigation({
@@ -58,10 +58,10 @@ export function useNavigation({
   setOpen,
   setMessage,
   openBeside,
-}: Navigated): Navigation {
+}: NavigationOptions): Navigation {
   const client = useClient();
   const api = apiOf(client);
-  const [landed, setLanded] = useState({ name: "", count: 0 });
+  const [scrolledTo, setScrolledTo] = useState({ name: "", count: 0 });
   /** Closes the filter if it hides the target of a navigation. */
   const showAll = useRef((_index: number): void => {});
   useEffect(() => {
@@ -70,7 +70,7 @@ export function useNavigation({
     };
   });
   const goTo = useCallback(
-    async (index: number, open: boolean, stays = false): Promise<string | undefined> => {
+    async (index: number, open: boolean, keepsFocus = false): Promise<string | undefined> => {
       await session.load(index, index + 1);
       let at = index;
       let part = session.partAt(at);
@@ -87,7 +87,7 @@ export function useNavigation({
         flushSync(() => setTarget(id));
       }
       scroller.current?.toPart(at, part?.type === "request" && part.outcome === undefined);
-      if (part !== undefined && !stays) takeFocus(rowOf(part.id));
+      if (part !== undefined && !keepsFocus) takeFocus(rowOf(part.id));
       return part?.id;
     },
     [session, scroller, setOpen, setTarget],
@@ -105,28 +105,28 @@ export function useNavigation({
     [session, scroller],
   );
 
-  const stepError = async (by: 1 | -1, stays = false): Promise<void> => {
+  const stepError = async (by: 1 | -1, keepsFocus = false): Promise<void> => {
     const { transcript } = session.state.getState();
     const here = scroller.current?.here().index ?? 0;
     const marked =
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
     // Start at the highlighted part, even if it is not at the top of the viewport.
-    const stands = marked !== undefined && scroller.current?.shows(marked);
-    const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
+    const isMarkedInView = marked !== undefined && scroller.current?.shows(marked);
+    const from = isMarkedInView ? marked + by : here - (by === 1 ? 0 : 1);
     const rows = rowsOf(client, session.id).getState();
-    const onwards = await locateProblem(session, api, rows, from, by);
-    const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
-    const found = onwards ?? (await locateProblem(session, api, rows, around_from, by));
+    const ahead = await locateProblem(session, api, rows, from, by);
+    const wrapped_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
+    const found = ahead ?? (await locateProblem(session, api, rows, wrapped_from, by));
     if (found === undefined) setMessage(t.session.noError);
     else {
-      const around = by === 1 ? t.session.wrappedFirst : t.session.wrappedLast;
-      const id = await goTo(found.index, false, stays);
-      const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
-      setLanded(({ count }) => ({ name, count: count + 1 }));
+      const wrappedText = by === 1 ? t.session.wrappedFirst : t.session.wrappedLast;
+      const id = await goTo(found.index, false, keepsFocus);
+      const name = keepsFocus && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
+      setScrolledTo(({ count }) => ({ name, count: count + 1 }));
       if (found.run !== undefined) {
-        if (!stays) openBeside?.(found.run.id);
+        if (!keepsFocus) openBeside?.(found.run.id);
         setMessage(t.session.errorsInRun(sessionTitle(found.run)));
-      } else if (onwards === undefined) setMessage(found.index === marked ? t.session.onlyError : around);
+      } else if (ahead === undefined) setMessage(found.index === marked ? t.session.onlyError : wrappedText);
     }
   };
   const toEnding = async (): Promise<void> => {
@@ -143,5 +143,5 @@ export function useNavigation({
     rowsOf(client, session.id),
     (rows) => runsWithErrors(rows, session.id).length > 0,
   );
-  return { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed };
+  return { goTo, toTurn, stepError, toEnding, hasFailedRuns, scrolledTo };
 }

@@ -21,7 +21,7 @@ export interface PaneFind {
   /** Opens the bar with the texts in the address. */
   openAt(start: FindStart): void;
   /** Call when find has scrolled to a row. */
-  led(row: string | undefined): void;
+  onScrolledTo(row: string | undefined): void;
   close(): void;
 }
 
@@ -56,7 +56,7 @@ export function usePaneFind(
       setIsOpen(true);
       setOpening(({ count }) => ({ start, count: count + 1 }));
     },
-    led(row) {
+    onScrolledTo(row) {
       openedFrom.current = { ...openedFrom.current, row };
     },
     close() {

@@ -19,11 +19,11 @@ interface Places {
   onPlace(place: Place, turn: number): void;
 }
 
-/** Tracks what part of a session is in view. `keepPlace` and `setMessage` must be stable. */
+/** Tracks what part of a session is in view. `savePlace` and `setMessage` must be stable. */
 export function usePlaces(
   session: OpenSession,
   initial: Place,
-  { keepPlace, setMessage }: { keepPlace(place: Place): void; setMessage(message: string): void },
+  { savePlace, setMessage }: { savePlace(place: Place): void; setMessage(message: string): void },
 ): Places {
   const [current, setCurrent] = useState(() => {
     const { transcript } = session.state.getState();
@@ -48,12 +48,12 @@ export function usePlaces(
   );
   const onPlace = useCallback(
     (place: Place, turn: number) => {
-      keepPlace(place);
+      savePlace(place);
       // Clear messages: they are about the previous position.
       setMessage("");
       setCurrent(Math.max(0, turn));
     },
-    [keepPlace, setMessage],
+    [savePlace, setMessage],
   );
   return { current, setCurrent, readAt, inView, onView, onPlace };
 }

@@ -3,7 +3,7 @@ import type { TranscriptPart } from "../../../../model/transcript/transcript.ts"
 import type { ApiFailure } from "../../../api/requests.ts";
 import type { OpenSession } from "../../../app/open-session.ts";
 import { joinTurns, type Layout, type VisibleTurn } from "../layout.ts";
-import { HELD_BETWEEN } from "../selection-copy.ts";
+import { MAX_HELD_ROWS } from "../selection-copy.ts";
 import type { Held, ScrollView } from "./scroll-view.ts";
 
 /** Debounce time of loading, in milliseconds: scrolling fast through a long session loads only the parts where it stops. */
@@ -26,7 +26,7 @@ export function renderedTurns(
   const lastHeld = rows.at(-1);
   const kept = keep(inView, focusedRow.current);
   const ends =
-    firstHeld !== undefined && lastHeld !== undefined && lastHeld - firstHeld > HELD_BETWEEN
+    firstHeld !== undefined && lastHeld !== undefined && lastHeld - firstHeld > MAX_HELD_ROWS
       ? keep(keep(kept, firstHeld), lastHeld)
       : keep(kept, firstHeld, lastHeld);
   return joinTurns(ends, between);

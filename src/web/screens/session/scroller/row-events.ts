@@ -60,7 +60,7 @@ export function openByEnter(event: ReactKeyboardEvent): void {
  * is followed, only a click that expands the row does this.
  */
 export function holdRow({ layout, view, place }: Scrolling, target: EventTarget): void {
-  const { anchor, resumesFollowing, leftEnd, seen } = view;
+  const { anchor, resumesFollowing, leftEnd, viewport } = view;
   const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
   const index = Number(row?.dataset.index ?? Number.NaN);
   if (!(target instanceof Element) || !Number.isInteger(index)) return;
@@ -68,7 +68,7 @@ export function holdRow({ layout, view, place }: Scrolling, target: EventTarget)
     if (target.closest(OPENS) === null) return;
     leftEnd.current = "opened";
   } else if (leftEnd.current === "opened" && target.closest(CLOSES) !== null) leftEnd.current = "closed";
-  place({ end: false, index, offset: seen.current.top - layout.topOf(index) });
+  place({ end: false, index, offset: viewport.current.top - layout.topOf(index) });
 }
 
 /**

@@ -18,8 +18,8 @@ export interface ScrollView {
   readonly box: RefObject<HTMLDivElement | null>;
   readonly anchor: RefObject<Place>;
   /** The position that the page itself scrolled to last: a scroll event with this position does not come from the user. */
-  readonly own: RefObject<number>;
-  readonly seen: RefObject<{ top: number; height: number; rendered: number }>;
+  readonly pageScrolledTo: RefObject<number>;
+  readonly viewport: RefObject<{ top: number; height: number; rendered: number }>;
   /** Set when expanding a row made the view leave the end. When the row is collapsed again, the end is followed again. */
   readonly leftEnd: RefObject<"opened" | "closed" | undefined>;
   /** The row or heading that contains the focus. Kept rendered, because removing it would lose the focus. */
@@ -57,8 +57,8 @@ export function useScrollView(initial: Place): ScrollView {
   const [view] = useState<ScrollView>(() => ({
     box: { current: null },
     anchor: { current: initial },
-    own: { current: Number.NEGATIVE_INFINITY },
-    seen: { current: { top: 0, height: 0, rendered: 0 } },
+    pageScrolledTo: { current: Number.NEGATIVE_INFINITY },
+    viewport: { current: { top: 0, height: 0, rendered: 0 } },
     leftEnd: { current: undefined },
     focusedRow: { current: undefined },
     held: { current: undefined },
@@ -74,8 +74,8 @@ export const isOnScreen = (box: HTMLElement | null): box is HTMLElement =>
   box !== null && box.clientHeight > 0;
 
 /** The scroll position that shows the anchor. */
-export function scrollTop(layout: Layout, { anchor, seen }: ScrollView): number {
-  const most = Math.max(0, layout.height - seen.current.height);
+export function scrollTop(layout: Layout, { anchor, viewport }: ScrollView): number {
+  const most = Math.max(0, layout.height - viewport.current.height);
   const place = anchor.current;
   const top = place.end ? most : layout.topOf(Math.min(place.index, layout.parts - 1)) + place.offset;
   return Math.max(0, Math.min(most, top));
@@ -99,7 +99,7 @@ export function nextShown(layout: Layout, from: number, by: 1 | -1): number | un
 
 /** Makes the focused row the anchor. If it is the last row and the end is in view, follows the end. */
 export function anchorFocused({ layout, view, place }: Scrolling, index: number): void {
-  const { top, height } = view.seen.current;
+  const { top, height } = view.viewport.current;
   const isAtEnd = top + height >= layout.height - AT_END;
   if (isAtEnd && nextShown(layout, index, 1) === undefined) place({ end: true });
   else place({ end: false, index, offset: top - layout.topOf(index) });

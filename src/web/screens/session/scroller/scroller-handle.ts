@@ -7,9 +7,9 @@ import { AT_START, anchorFocused, isOnScreen, nextShown, type Place, type Scroll
 export interface ScrollerHandle {
   /**
    * Scrolls to a part's row (for a prompt, to its turn's heading), just below the sticky heading. The row stays there while rows
-   * above it are loaded. With `andOn`, the end is followed once it is in view.
+   * above it are loaded. With `thenFollow`, the end is followed once it is in view.
    */
-  toPart(index: number, andOn?: boolean): void;
+  toPart(index: number, thenFollow?: boolean): void;
   toTurn(turn: number): void;
   toPlace(place: Place): void;
   toStart(): void;
@@ -42,12 +42,12 @@ export function createScrollerHandle(
   transcript: Transcript | undefined,
 ): ScrollerHandle {
   const { layout, view, tick } = scrolling;
-  const { box, seen, held, seeksEnd } = view;
+  const { box, viewport, held, seeksEnd } = view;
   return {
-    toPart(index, andOn = false) {
+    toPart(index, thenFollow = false) {
       toPart(scrolling, transcript, index);
-      seeksEnd.current = andOn;
-      if (andOn) tick();
+      seeksEnd.current = thenFollow;
+      if (thenFollow) tick();
     },
     toTurn(turn) {
       const shown = transcript?.turns.at(turn);
@@ -61,10 +61,10 @@ export function createScrollerHandle(
       go(scrolling, { end: true });
     },
     scroll: (by, unit) =>
-      box.current?.scrollBy({ top: unit === "pixels" ? by : by * (seen.current.height - 80) }),
+      box.current?.scrollBy({ top: unit === "pixels" ? by : by * (viewport.current.height - 80) }),
     here() {
-      const turn = layout.turnOf(layout.at(seen.current.top));
-      const within = layout.turnTop(turn) < seen.current.top - 1;
+      const turn = layout.turnOf(layout.at(viewport.current.top));
+      const within = layout.turnTop(turn) < viewport.current.top - 1;
       return { index: firstInView(scrolling), turn, within };
     },
     shows: (index) => isInView(scrolling, layout.rowOf(index)),
@@ -86,14 +86,14 @@ function covered({ layout, view }: Scrolling, turn: number): number {
 /** The first part below the sticky heading. */
 function firstInView(scrolling: Scrolling): number {
   const { layout, view } = scrolling;
-  const { top } = view.seen.current;
+  const { top } = view.viewport.current;
   const turn = layout.turnOf(layout.at(top));
   return layout.at(top + covered(scrolling, turn) + BELOW_HEADING + 1);
 }
 
 function lastInView({ layout, view }: Scrolling): number | undefined {
   if (!isOnScreen(view.box.current) || layout.parts === 0) return undefined;
-  const bottom = view.seen.current.top + view.seen.current.height;
+  const bottom = view.viewport.current.top + view.viewport.current.height;
   if (bottom >= layout.height - TURN_GAP) return layout.parts - 1;
   let index = layout.at(bottom);
   while (index + 1 < layout.parts && !layout.isShown(index + 1)) index += 1;
@@ -101,7 +101,7 @@ function lastInView({ layout, view }: Scrolling): number | undefined {
 }
 
 function isInView({ layout, view }: Scrolling, row: number): boolean {
-  const { top, height } = view.seen.current;
+  const { top, height } = view.viewport.current;
   const rowTop = layout.topOf(row);
   const rowHeight = view.mounted.current.get(`row ${row}`)?.offsetHeight ?? 0;
   return rowTop < top + height && rowTop + rowHeight > top;
@@ -145,14 +145,14 @@ function toRange(scrolling: Scrolling, range: Range): void {
   const { top, bottom } = range.getBoundingClientRect();
   if (top >= box.top + heading && bottom <= box.bottom - BELOW_HEADING) return;
   const down = top - row.getBoundingClientRect().top;
-  const above = heading + (view.seen.current.height - heading) / ABOVE_RANGE;
+  const above = heading + (view.viewport.current.height - heading) / ABOVE_RANGE;
   go(scrolling, { end: false, index, offset: down - above });
 }
 
 function step(scrolling: Scrolling, transcript: Transcript | undefined, by: 1 | -1): void {
   const { layout, view } = scrolling;
   view.seeksEnd.current = false;
-  const { top: viewTop, height } = view.seen.current;
+  const { top: viewTop, height } = view.viewport.current;
   const from = view.focusedRow.current;
   const first = firstInView(scrolling);
   const index = nextShown(layout, from !== undefined && isInView(scrolling, from) ? from : first - by, by);

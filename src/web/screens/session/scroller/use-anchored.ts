@@ -4,23 +4,23 @@ import { AT_END, anchorAt, isOnScreen, type Scrolling, scrollTop } from "./scrol
 import { measureAll } from "./use-measured-rows.ts";
 
 /** Scroll distance, in pixels, up to which the rendered rows still cover the viewport. */
-const KEEP = 200;
+const RENDERED_DISTANCE = 200;
 
 /** What to report after the view has moved. The functions must be stable. */
 interface Reports {
   isPrinting: RefObject<boolean>;
   /** `bottom`: the lower edge of the viewport, in pixels from the top of the transcript. */
-  lookBelow(bottom: number): void;
+  onScrollBelow(bottom: number): void;
   reportView(): void;
 }
 
 /** After each commit and before the paint: measures the rows, then scrolls to the anchor. */
 export function useAnchored(
   { layout, view, place, tick }: Scrolling,
-  { isPrinting, lookBelow, reportView }: Reports,
+  { isPrinting, onScrollBelow, reportView }: Reports,
   { hasTail, forgetRemoved }: { hasTail: boolean; forgetRemoved(): void },
 ): void {
-  const { box, own, seen, leftEnd, focusedRow, held, seeksEnd, mounted } = view;
+  const { box, pageScrolledTo, viewport, leftEnd, focusedRow, held, seeksEnd, mounted } = view;
   const rounds = useRef(0);
   useLayoutEffect(() => {
     const element = box.current;
@@ -29,7 +29,7 @@ export function useAnchored(
     // When a part is loaded, its row gets a new element: restore the focus.
     if (focusedRow.current !== undefined && document.activeElement === document.body)
       (mounted.current.get(`row ${focusedRow.current}`) ?? element).focus({ preventScroll: true });
-    seen.current.height = element.clientHeight;
+    viewport.current.height = element.clientHeight;
     // While a run covers this pane, rows have no height.
     if (!isOnScreen(element)) return;
     const hasNoTail = !hasTail && layout.measureTail(0);
@@ -37,12 +37,12 @@ export function useAnchored(
     const top = scrollTop(layout, view);
     if (Math.abs(element.scrollTop - top) >= 0.5) {
       element.scrollTop = top;
-      own.current = element.scrollTop;
-    } else if (element.scrollTop !== seen.current.top) {
+      pageScrolledTo.current = element.scrollTop;
+    } else if (element.scrollTop !== viewport.current.top) {
       // The content became shorter, so the browser scrolled.
-      own.current = element.scrollTop;
+      pageScrolledTo.current = element.scrollTop;
     }
-    seen.current.top = element.scrollTop;
+    viewport.current.top = element.scrollTop;
     if (leftEnd.current === "closed") {
       leftEnd.current = undefined;
       if (element.scrollTop + element.clientHeight >= layout.height - AT_END) place({ end: true });
@@ -54,7 +54,7 @@ export function useAnchored(
       rounds.current = 0;
       reportView();
       const bottom = element.scrollTop + element.clientHeight;
-      lookBelow(bottom);
+      onScrollBelow(bottom);
       if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
         seeksEnd.current = false;
         place({ end: true });
@@ -66,26 +66,26 @@ export function useAnchored(
 /** Moves the anchor when the user scrolls, and renders again when the rendered rows no longer cover the view. */
 export function useUserScroll(
   { layout, view, place, tick }: Scrolling,
-  { isPrinting, lookBelow, reportView }: Reports,
+  { isPrinting, onScrollBelow, reportView }: Reports,
 ): void {
   useLayoutEffect(() => {
-    const { anchor, own, seen, leftEnd, held, resumesFollowing, seeksEnd } = view;
+    const { anchor, pageScrolledTo, viewport, leftEnd, held, resumesFollowing, seeksEnd } = view;
     const element = view.box.current;
     if (element === null) return;
     const onScroll = (): void => {
       // The box is hidden, or its position has not been restored yet after it was shown again.
-      if (!isOnScreen(element) || seen.current.height === 0 || isPrinting.current) return;
+      if (!isOnScreen(element) || viewport.current.height === 0 || isPrinting.current) return;
       const top = element.scrollTop;
-      const { top: before, height } = seen.current;
-      seen.current.top = top;
-      seen.current.height = element.clientHeight;
+      const { top: before, height } = viewport.current;
+      viewport.current.top = top;
+      viewport.current.height = element.clientHeight;
       // The browser scrolled, because the box was higher for a moment, for example while a prompt was replaced by pasting.
       if (anchor.current.end && element.clientHeight !== height) {
         flushSync(tick);
         return;
       }
-      if (Math.abs(top - own.current) > 1) {
-        own.current = Number.NEGATIVE_INFINITY;
+      if (Math.abs(top - pageScrolledTo.current) > 1) {
+        pageScrolledTo.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
         seeksEnd.current = false;
         // Scrolling up always leaves the end: otherwise the user could not scroll away from a growing session. If the box became
@@ -95,14 +95,14 @@ export function useUserScroll(
         const isHeld = held.current !== undefined;
         place(end && !isHeld ? { end: true } : anchorAt(layout, top, element.clientHeight));
         resumesFollowing.current = end && isHeld;
-        lookBelow(top + element.clientHeight);
+        onScrollBelow(top + element.clientHeight);
       }
-      if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
+      if (Math.abs(top - viewport.current.rendered) > RENDERED_DISTANCE) flushSync(tick);
       else reportView();
     };
     const resized = new ResizeObserver(() => {
       // Re-render before the paint, as when rows are resized.
-      if (element.clientHeight !== seen.current.height && !isPrinting.current) flushSync(tick);
+      if (element.clientHeight !== viewport.current.height && !isPrinting.current) flushSync(tick);
     });
     resized.observe(element);
     element.addEventListener("scroll", onScroll, { passive: true });
@@ -110,7 +110,7 @@ export function useUserScroll(
       resized.disconnect();
       element.removeEventListener("scroll", onScroll);
     };
-  }, [layout, view, place, tick, isPrinting, lookBelow, reportView]);
+  }, [layout, view, place, tick, isPrinting, onScrollBelow, reportView]);
 }
 
 /** Scrolls to the anchor again when the browser restores the page from its back/forward cache. */

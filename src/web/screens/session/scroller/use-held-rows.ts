@@ -7,7 +7,7 @@ import { anchorAt, type Held, type Scrolling } from "./scroll-view.ts";
 /** Keeps the position and the content of the rows that the user holds. */
 export function useHeldRows(session: OpenSession, { layout, view, place, tick }: Scrolling): void {
   useEffect(() => {
-    const { box, anchor, seen, held, resumesFollowing } = view;
+    const { box, anchor, viewport, held, resumesFollowing } = view;
     if (box.current === null) return;
     return watchHeldRows(box.current, (rows) => {
       if (rows === undefined) {
@@ -21,7 +21,7 @@ export function useHeldRows(session: OpenSession, { layout, view, place, tick }:
       if (rows[0] !== before?.rows[0] || rows.at(-1) !== before?.rows.at(-1)) tick();
       const { end } = anchor.current;
       if (before !== undefined && !end) return;
-      const { top, height } = seen.current;
+      const { top, height } = viewport.current;
       const [first] = rows;
       place(
         first === undefined || first < layout.at(top)

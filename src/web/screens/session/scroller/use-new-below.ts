@@ -8,7 +8,7 @@ interface Added {
 }
 
 /** What is below the viewport. The functions are stable. */
-interface Below {
+interface NewBelow {
   /** Rows and errors that were added since the end was last in view. */
   readonly below: Added;
   /** Whether the last row is below the viewport. */
@@ -16,11 +16,11 @@ interface Below {
   count(added: Added): void;
   clear(): void;
   /** Call after scrolling. `bottom`: the lower edge of the viewport, in pixels from the top of the transcript. */
-  look(bottom: number): void;
+  onScroll(bottom: number): void;
 }
 
 /** Counts the rows that are added below the viewport. */
-export function useBelow(layout: Layout): Below {
+export function useNewBelow(layout: Layout): NewBelow {
   const [below, setBelow] = useState<Added>({ rows: 0, errors: 0 });
   const [isAway, setIsAway] = useState(false);
   const count = useCallback(
@@ -32,7 +32,7 @@ export function useBelow(layout: Layout): Below {
     () => setBelow((before) => (before.rows + before.errors === 0 ? before : { rows: 0, errors: 0 })),
     [],
   );
-  const look = useCallback(
+  const onScroll = useCallback(
     (bottom: number): void => {
       const isAtLast = bottom >= layout.height - TURN_GAP;
       setIsAway(!isAtLast);
@@ -40,5 +40,5 @@ export function useBelow(layout: Layout): Below {
     },
     [layout, clear],
   );
-  return { below, isAway, count, clear, look };
+  return { below, isAway, count, clear, onScroll };
 }

@@ -4,40 +4,40 @@ import { type Reading, saveReading } from "../../app/scroll-position.ts";
 const SAVE_MS = 300;
 
 /** The reading state of a session that is stored in this tab. The members are stable. */
-interface KeptReading {
-  readonly kept: RefObject<Reading>;
+interface SavedReading {
+  readonly saved: RefObject<Reading>;
   /** Changes the reading state, and stores it after a short delay. */
-  keep(change: Partial<Reading>): void;
+  saveSoon(change: Partial<Reading>): void;
 }
 
 /** `reading`: what was stored when the screen was mounted. `fragment` and `marked`: the current values. */
-export function useKeptReading(
+export function useSavedReading(
   session_id: string,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-): KeptReading {
+): SavedReading {
   // A ref, not a state: expanding a row must not change the host that all rows share. Each row has its own state.
-  const kept = useRef<Reading>({ ...reading, fragment, marked });
+  const saved = useRef<Reading>({ ...reading, fragment, marked });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const save = useCallback(() => {
+  const saveNow = useCallback(() => {
     clearTimeout(timer.current);
-    saveReading(session_id, kept.current);
+    saveReading(session_id, saved.current);
   }, [session_id]);
-  const keep = useCallback(
+  const saveSoon = useCallback(
     (change: Partial<Reading>) => {
-      kept.current = { ...kept.current, ...change };
+      saved.current = { ...saved.current, ...change };
       clearTimeout(timer.current);
-      timer.current = setTimeout(save, SAVE_MS);
+      timer.current = setTimeout(saveNow, SAVE_MS);
     },
-    [save],
+    [saveNow],
   );
-  useEffect(() => keep({ fragment, marked }), [fragment, marked, keep]);
+  useEffect(() => saveSoon({ fragment, marked }), [fragment, marked, saveSoon]);
   useEffect(() => {
-    window.addEventListener("pagehide", save);
+    window.addEventListener("pagehide", saveNow);
     return () => {
-      window.removeEventListener("pagehide", save);
-      save();
+      window.removeEventListener("pagehide", saveNow);
+      saveNow();
     };
-  }, [save]);
-  return { kept, keep };
+  }, [saveNow]);
+  return { saved, saveSoon };
 }

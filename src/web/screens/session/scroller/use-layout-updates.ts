@@ -6,46 +6,46 @@ import { createLayout, type Layout, type LayoutSettings, type RowFilter } from "
 import { liveRows } from "../use-live-text.ts";
 import type { Scrolling } from "./scroll-view.ts";
 
-/** Creates the layout of a session's current transcript. `useLaidOut` keeps it up to date. */
+/** Creates the layout of a session's current transcript. `useLayoutUpdates` keeps it up to date. */
 export function layoutOf(session: OpenSession, host: TranscriptHost): Layout {
-  const made = createLayout();
+  const layout = createLayout();
   const first = session.state.getState().transcript;
-  if (first !== undefined) made.reset(first, host);
-  return made;
+  if (first !== undefined) layout.reset(first, host);
+  return layout;
 }
 
 /**
  * Updates the layout when the session, the settings or the filter change. `onAdded`: called with what was added below; must be
  * stable.
  */
-export function useLaidOut(
+export function useLayoutUpdates(
   session: OpenSession,
   { layout, view, tick }: Omit<Scrolling, "place">,
   { showSteps, everyRecord }: TranscriptHost,
   filter: RowFilter | undefined,
   onAdded: (added: { rows: number; errors: number }) => void,
 ): void {
-  const laidOut = useRef<LayoutSettings & { transcript: Transcript | undefined }>({
+  const latest = useRef<LayoutSettings & { transcript: Transcript | undefined }>({
     transcript: session.state.getState().transcript,
     showSteps,
     everyRecord,
   });
-  const isShownOtherwise =
-    laidOut.current.showSteps !== showSteps ||
-    laidOut.current.everyRecord !== everyRecord ||
-    laidOut.current.filter !== filter;
-  const laid = laidOut.current.transcript;
-  if (isShownOtherwise && laid !== undefined) {
-    laidOut.current = { transcript: laid, showSteps, everyRecord, filter };
-    layout.reset(laid, laidOut.current);
+  const haveSettingsChanged =
+    latest.current.showSteps !== showSteps ||
+    latest.current.everyRecord !== everyRecord ||
+    latest.current.filter !== filter;
+  const transcript = latest.current.transcript;
+  if (haveSettingsChanged && transcript !== undefined) {
+    latest.current = { transcript, showSteps, everyRecord, filter };
+    layout.reset(transcript, latest.current);
   }
 
   useLayoutEffect(() => {
     const { anchor, held } = view;
-    const look = (): void => {
+    const update = (): void => {
       const state = session.state.getState();
       const { transcript: next, change, stale } = state;
-      const before = laidOut.current;
+      const before = latest.current;
       if (next === undefined) return;
       const written = layout.setLive(liveRows(state), next);
       if (next === before.transcript) {
@@ -54,7 +54,7 @@ export function useLaidOut(
         tick();
         return;
       }
-      laidOut.current = { ...before, transcript: next };
+      latest.current = { ...before, transcript: next };
       if (change.type === "reset" || before.transcript === undefined) {
         // If the file was rewritten, the held rows are gone. Otherwise they stay held, with the content of the snapshot.
         held.current = stale && held.current && { ...held.current, parts: new Map() };
@@ -67,12 +67,12 @@ export function useLaidOut(
     };
     // Changes between the first render and this effect were missed, so reset the layout.
     const now = session.state.getState().transcript;
-    const written = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
-    if (now !== undefined && (now !== laidOut.current.transcript || written.length > 0)) {
-      laidOut.current = { ...laidOut.current, transcript: now };
-      layout.reset(now, laidOut.current);
+    const changedLive = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
+    if (now !== undefined && (now !== latest.current.transcript || changedLive.length > 0)) {
+      latest.current = { ...latest.current, transcript: now };
+      layout.reset(now, latest.current);
       tick();
     }
-    return session.state.subscribe(look);
+    return session.state.subscribe(update);
   }, [session, layout, view, tick, onAdded]);
 }
