@@ -8,7 +8,7 @@ import { SafeLink } from "../ui/SafeLink.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
-import { type CutText, useWhole } from "../ui/use-whole.ts";
+import { type TruncatedText, useWhole } from "../ui/use-whole.ts";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 import "./output.css";
 
@@ -25,7 +25,7 @@ const CHUNK_LINES = 100;
 /** Maximum characters of a line before it is truncated. */
 const MAX_LINE = 4_000;
 
-export interface OutputProps extends CutText {
+export interface OutputProps extends TruncatedText {
   /** The last lines of the whole output, if `text` is truncated and they are known. */
   end?: string;
   /** Accessible name. */
@@ -56,7 +56,7 @@ export function Output({
   convert = unchanged,
   ...given
 }: OutputProps): ReactNode {
-  const { text: loaded, cut, isLoaded, load, isLoading, failure } = useWhole(given);
+  const { text: loaded, fullLength, isLoaded, load, isLoading, failure } = useWhole(given);
   const content = useMemo(() => convert(loaded, false), [convert, loaded]);
   const failed = failureIn !== undefined;
   const [first, last] = failed ? [0, FAILED_TAIL_LINES] : [HEAD_LINES, TAIL_LINES];
@@ -66,21 +66,21 @@ export function Output({
   const [start, setStart] = useState(0);
   const limit = isLoaded ? Math.max(shown, STEP_LINES) : shown;
   // The end of a truncated output is shown separately.
-  const ending = cut ? linesOf(convert(end ?? "", true)) : lines;
-  const count = lines.length + (cut ? ending.length : 0);
+  const ending = fullLength ? linesOf(convert(end ?? "", true)) : lines;
+  const count = lines.length + (fullLength ? ending.length : 0);
   const folded = count > limit + last + (limit === first ? MIN_HIDDEN : 0);
   const head = lines.slice(start, folded ? limit : undefined);
-  const tail = folded ? ending.slice(-last) : cut ? ending : [];
+  const tail = folded ? ending.slice(-last) : fullLength ? ending : [];
   const hidden = count - start - head.length - tail.length;
   const isMatch = useContext(SearchText);
   const found = useMemo(() => {
     if (isMatch === undefined) return undefined;
-    const before = linesOf(content).slice(0, cut === undefined ? -last : undefined);
+    const before = linesOf(content).slice(0, fullLength === undefined ? -last : undefined);
     const near = before.slice(0, MAX_SEARCHED_LINES).findLastIndex((line) => isMatch(terminalText(line)));
     if (near >= 0) return { first: 0, last: near };
     const far = before.findIndex((line, index) => index >= MAX_SEARCHED_LINES && isMatch(terminalText(line)));
     return far < 0 ? undefined : { first: far - (far % STEP_LINES), last: far };
-  }, [content, cut, isMatch, last]);
+  }, [content, fullLength, isMatch, last]);
   if (found && ((folded && found.last >= limit) || found.last < start)) {
     setStart(found.first);
     setShown(Math.ceil((found.last + 1) / STEP_LINES) * STEP_LINES);
@@ -103,20 +103,20 @@ export function Output({
           >
             {failed && limit === first && hidden <= STEP_LINES
               ? t.output.earlierLines(hidden)
-              : cut
+              : fullLength
                 ? t.output.moreLines(Math.min(hidden, STEP_LINES))
                 : limit === first && hidden <= STEP_LINES
                   ? t.output.allLines(lines.length, isAsAgentSaw)
                   : t.output.someLines(Math.min(hidden, STEP_LINES), hidden)}
           </button>
         )}
-        {cut !== undefined &&
+        {fullLength !== undefined &&
           (load ? (
             <button type="button" className="show-all" disabled={isLoading} onClick={load}>
-              {t.output.all(byteSize(cut), isAsAgentSaw)}
+              {t.output.all(byteSize(fullLength), isAsAgentSaw)}
             </button>
           ) : (
-            <p className="note">{t.output.cut(byteSize(cut))}</p>
+            <p className="note">{t.output.cut(byteSize(fullLength))}</p>
           ))}
         {tail.length > 0 &&
           (failed ? <FailedLines lines={tail} failureIn={failureIn} /> : <Lines lines={tail} />)}
@@ -125,7 +125,7 @@ export function Output({
         <CopyButton
           text={async () =>
             terminalText(
-              convert((cut === undefined ? undefined : await given.loadWhole?.()) ?? loaded, false),
+              convert((fullLength === undefined ? undefined : await given.loadWhole?.()) ?? loaded, false),
             )
           }
           label={t.common.copyOf(label)}

@@ -1,10 +1,10 @@
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
-import type { CutText } from "../ui/use-whole.ts";
+import type { TruncatedText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
 
 /** The text of a part at a path as in `truncated`: `thinking`, `state.error`, `parts.0` (the first piece of a prompt). */
-export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {
+export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): TruncatedText {
   const truncated = part.truncated?.[field];
   return {
     text: textAt(part, field) ?? "",

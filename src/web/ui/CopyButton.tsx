@@ -16,17 +16,17 @@ export function CopyButton({
   /** Accessible name, if the label is not sufficient. It must begin with the label. */
   name?: string;
 }): ReactNode {
-  const [said, setSaid] = useState<Progress>();
+  const [progress, setProgress] = useState<Progress>();
   useEffect(() => {
-    if (said === undefined || said === "copying") return;
-    const timer = setTimeout(() => setSaid(undefined), 2_000);
+    if (progress === undefined || progress === "copying") return;
+    const timer = setTimeout(() => setProgress(undefined), 2_000);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [progress]);
   const copy = async (): Promise<void> => {
-    if (said === "copying") return;
-    setSaid("copying");
+    if (progress === "copying") return;
+    setProgress("copying");
     const loaded = (async () => text())();
-    setSaid(
+    setProgress(
       await write(loaded).then<Progress, Progress>(
         () => "copied",
         () =>
@@ -37,15 +37,15 @@ export function CopyButton({
       ),
     );
   };
-  const told = said && t.common[said];
+  const progressText = progress && t.common[progress];
   return (
     <button
       type="button"
       className="action"
-      {...(name === undefined ? {} : { "aria-label": told ?? name, title: name })}
+      {...(name === undefined ? {} : { "aria-label": progressText ?? name, title: name })}
       onClick={() => void copy()}
     >
-      <span aria-live="polite">{told ?? label}</span>
+      <span aria-live="polite">{progressText ?? label}</span>
     </button>
   );
 }

@@ -45,7 +45,7 @@ export function ExactText({
 const CHUNK_LINES = 100;
 const CHUNK = 4_000;
 /** Maximum number of repeated signs that are shown individually. */
-const FEW = 16;
+const MAX_SINGLE_SIGNS = 16;
 
 /** Characters per row; 100 until it is measured. */
 function useColumns(pre: RefObject<HTMLPreElement | null>): number {
@@ -206,7 +206,8 @@ const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: nu
 
 /** A run of equal blanks. */
 function Signs({ text }: { text: string }): ReactNode {
-  if (text.length <= FEW) return Array.from(text, (blank, index) => <Sign key={index} text={blank} />);
+  if (text.length <= MAX_SINGLE_SIGNS)
+    return Array.from(text, (blank, index) => <Sign key={index} text={blank} />);
   const count = `${text.startsWith("\t") ? "→" : "·"} × ${exactNumber(text.length)}`;
   return (
     <span className="exact-sign exact-many" data-count={count}>

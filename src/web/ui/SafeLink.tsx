@@ -16,12 +16,12 @@ const titleOf = (address: string): string =>
 
 /** Size of the cache of checked addresses. It exists because thousands of links may share one address. */
 const CACHE_SIZE = 200;
-const cache = new Map<string, { judged: Verdict; title: string }>();
+const cache = new Map<string, { urlVerdict: Verdict; title: string }>();
 
-function verdictOf(address: string): { judged: Verdict; title: string } {
+function verdictOf(address: string): { urlVerdict: Verdict; title: string } {
   const before = cache.get(address);
   if (before !== undefined) return before;
-  const found = { judged: judgeUrl(address), title: titleOf(address) };
+  const found = { urlVerdict: judgeUrl(address), title: titleOf(address) };
   if (cache.size >= CACHE_SIZE) cache.clear();
   cache.set(address, found);
   return found;
@@ -58,21 +58,21 @@ function ConfirmedLink({
   verdict: Verdict & { kind: "confirm" };
   children: ReactNode;
 }): ReactNode {
-  const [asked, setAsked] = useState(false);
+  const [isShown, setIsShown] = useState(false);
   const shown = shownAddress(verdict);
   return (
     <span className="asked-link">
       <button
         type="button"
         className="link-button"
-        aria-expanded={asked}
+        aria-expanded={isShown}
         title={verdict.reason}
-        onClick={() => setAsked(!asked)}
+        onClick={() => setIsShown(!isShown)}
       >
         {children}
       </button>
       <span className="link-host">{visible(verdict.host, "name")}</span>
-      {asked && (
+      {isShown && (
         <span className="link-target">
           {verdict.reason}:{" "}
           <ExternalAnchor href={verdict.href} shown={shown}>
@@ -107,14 +107,14 @@ export function SafeLink({
   children: ReactNode;
 }): ReactNode {
   const nested = useContext(InsideLink);
-  const { judged, title } = verdictOf(href);
-  if (nested) return <span>{wordsOf(text, judged) ?? children}</span>;
-  const said = judged.kind === "link" ? hostText(text, judged.host) : undefined;
-  const reason = said === "other" ? t.link.otherHost : t.link.longText;
+  const { urlVerdict, title } = verdictOf(href);
+  if (nested) return <span>{wordsOf(text, urlVerdict) ?? children}</span>;
+  const comparison = urlVerdict.kind === "link" ? hostText(text, urlVerdict.host) : undefined;
+  const reason = comparison === "other" ? t.link.otherHost : t.link.longText;
   const verdict: Verdict =
-    judged.kind === "link" && (said === "other" || said === "long")
-      ? { ...judged, kind: "confirm", reason }
-      : judged;
+    urlVerdict.kind === "link" && (comparison === "other" || comparison === "long")
+      ? { ...urlVerdict, kind: "confirm", reason }
+      : urlVerdict;
   const words = wordsOf(text, verdict);
   const inner = (
     <InsideLink value={true}>{words === undefined ? children : visible(words, "prose")}</InsideLink>
@@ -134,7 +134,7 @@ export function SafeLink({
       return (
         <>
           <ExternalAnchor href={verdict.href}>{inner}</ExternalAnchor>
-          {said !== "same" && <span className="link-host">{visible(verdict.host, "name")}</span>}
+          {comparison !== "same" && <span className="link-host">{visible(verdict.host, "name")}</span>}
         </>
       );
     default:
@@ -185,8 +185,8 @@ function decodeFragment(id: string): string {
 /** Placeholder for a remote image, which is never fetched. A click shows its address. */
 export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNode {
   const nested = useContext(InsideLink);
-  const [asked, setAsked] = useState(false);
-  const { judged: verdict } = verdictOf(src);
+  const [isShown, setIsShown] = useState(false);
+  const { urlVerdict: verdict } = verdictOf(src);
   const place =
     verdict.kind === "link" || verdict.kind === "confirm"
       ? verdict.host
@@ -206,13 +206,13 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
       <button
         type="button"
         className="link-button"
-        aria-expanded={asked}
+        aria-expanded={isShown}
         title={t.link.notLoaded}
-        onClick={() => setAsked(!asked)}
+        onClick={() => setIsShown(!isShown)}
       >
         {words}
       </button>
-      {asked && (
+      {isShown && (
         <span className="link-target">
           {verdict.kind === "link" || verdict.kind === "confirm" ? (
             <ExternalAnchor href={verdict.href} shown={shownAddress(verdict)}>

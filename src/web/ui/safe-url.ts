@@ -15,7 +15,7 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop control bytes from addresses, so they are refused.
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
 /** Maximum length of an address, or of a link's text, that a user can be expected to read to its end. */
-const LONG = 2_000;
+const MAX_LENGTH = 2_000;
 /** Maximum length of a host name (RFC 1035), which is shown beside its link. */
 const MAX_HOST_LENGTH = 253;
 const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.]|$)/i;
@@ -96,7 +96,7 @@ function suspicion(source: string, url: URL): string {
   if (/^\/[^/]*\.(?:com|org|net|io|dev|app|ai)(?:\/|$)/i.test(url.pathname)) return t.url.pathLikeHost;
   if (/(?:https?:|%3a)\/\//i.test(url.search) || /@/.test(url.search + url.hash)) return t.url.redirect;
   if (url.search.length > 80 && /[A-Za-z0-9+/_%=-]{48,}/.test(url.search)) return t.url.muchData;
-  if (source.length > LONG) return t.url.long;
+  if (source.length > MAX_LENGTH) return t.url.long;
   return "";
 }
 
@@ -120,7 +120,7 @@ const NO_HOST = /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net)$/
  * names another host; `long`: it is too long to check; `undefined`: none of these.
  */
 export function hostText(text: string, host: string): "same" | "other" | "long" | undefined {
-  if (text.length > LONG) return "long";
+  if (text.length > MAX_LENGTH) return "long";
   // Normalize as browsers do: drop invisible characters, and treat all kinds of dots alike.
   const words = text
     .normalize("NFKC")

@@ -12,15 +12,15 @@ const KNOWN_TOKEN =
   /^(?:gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk[-_](?:[a-z]+[-_])*[A-Za-z0-9]{16,}[\w-]*|rk_live_\w{16,}|xox[abeoprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{20,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{32,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)$/;
 
 /** Minimum length of a word of mixed digits and letters to count as a secret. */
-const ENCODED = 32;
+const MIN_ENCODED_LENGTH = 32;
 /** Ids of commits, digests and records, which are harmless in a path. */
 const PLAIN_ID = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export type Burden = "credentials" | "token" | "encoded";
+export type SecretKind = "credentials" | "token" | "encoded";
 export interface UrlSecrets {
   /** The most serious kind that was found. */
-  kind: Burden;
+  kind: SecretKind;
   /** As written in the address, longest first. */
   secrets: readonly string[];
 }
@@ -30,21 +30,21 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#\\]*)@)?([^/?#\\]*)([^?#]*)(?:\
 /** The secrets in an absolute address; `undefined`: there are none. */
 export function secretsIn(address: string): UrlSecrets | undefined {
   const [, user, host = "", path = "", query = "", fragment = ""] = ADDRESS.exec(address) ?? [];
-  const found = new Map<string, Burden>();
+  const found = new Map<string, SecretKind>();
   if (user !== undefined && user !== "") {
     const [name = "", ...password] = user.split(":");
     if (password.length > 0) found.set(user, "credentials");
-    else if (burdenOf(name, "value") !== undefined) found.set(name, "credentials");
+    else if (secretKindOf(name, "value") !== undefined) found.set(name, "credentials");
   }
-  for (const label of host.split(".")) note(label, burdenOf(label, "host"));
+  for (const label of host.split(".")) note(label, secretKindOf(label, "host"));
   for (const segment of path.split("/"))
-    for (const piece of segment.split(/[;,:]/)) note(piece, burdenOf(piece, "path"));
+    for (const piece of segment.split(/[;,:]/)) note(piece, secretKindOf(piece, "path"));
   noteFields(query);
   // Some providers pass tokens in the fragment, in the form of a query.
   if (/^[?/!]?[^?]*\?|=/.test(fragment)) noteFields(fragment.slice(fragment.indexOf("?") + 1));
-  else for (const piece of fragment.split("/")) note(piece, burdenOf(piece, "path"));
+  else for (const piece of fragment.split("/")) note(piece, secretKindOf(piece, "path"));
 
-  function note(text: string, kind: Burden | undefined): void {
+  function note(text: string, kind: SecretKind | undefined): void {
     if (kind !== undefined && !found.has(text)) found.set(text, kind);
   }
   function noteFields(fields: string): void {
@@ -52,12 +52,12 @@ export function secretsIn(address: string): UrlSecrets | undefined {
       const at = field.indexOf("=");
       const [name, value] = at < 0 ? ["", field] : [field.slice(0, at), field.slice(at + 1)];
       const plain = decode(name);
-      const looks = burdenOf(value, "value");
+      const valueKind = secretKindOf(value, "value");
       if (value.length >= 6 && SECRET_NAME.test(plain)) note(value, "token");
       else if (value.length >= 16 && MAYBE_SECRET_NAME.test(plain) && isMixed(value)) note(value, "token");
-      else note(value, looks);
+      else note(value, valueKind);
       // Data may also be in the names of parameters.
-      if (at >= 0) note(name, burdenOf(name, "value"));
+      if (at >= 0) note(name, secretKindOf(name, "value"));
     }
   }
 
@@ -83,11 +83,11 @@ function maskOf(secret: string): string {
 }
 
 /** Classifies a piece of an address; `undefined`: it is harmless. */
-function burdenOf(piece: string, place: "host" | "path" | "value"): Burden | undefined {
+function secretKindOf(piece: string, place: "host" | "path" | "value"): SecretKind | undefined {
   if (piece.length < 16) return undefined;
   const text = decode(piece);
   if (KNOWN_TOKEN.test(text)) return "token";
-  if (text.length < ENCODED || UUID.test(text)) return undefined;
+  if (text.length < MIN_ENCODED_LENGTH || UUID.test(text)) return undefined;
   if (place === "path" && PLAIN_ID.test(text)) return undefined;
   return isEncoded(text, place) ? "encoded" : undefined;
 }
@@ -103,7 +103,7 @@ function isEncoded(text: string, place: "host" | "path" | "value"): boolean {
     const isData = words.filter((word) => isMixed(word)).join("").length >= run.length / 2;
     if (longest < 20 && !isData) continue;
     if (/^(?=.*\d)[0-9a-f]+$/i.test(run)) return place !== "path" || run.length > 64;
-    if (isData || (place !== "path" && longest >= ENCODED && isMixed(run))) return true;
+    if (isData || (place !== "path" && longest >= MIN_ENCODED_LENGTH && isMixed(run))) return true;
   }
   return false;
 }

@@ -3,7 +3,7 @@ import { reasonOf } from "./ErrorBoundary.tsx";
 import { SearchText } from "./search-match.ts";
 
 /** A text that may be truncated. */
-export interface CutText {
+export interface TruncatedText {
   readonly text: string;
   /** The full length, if the text is truncated. */
   readonly truncated?: number;
@@ -12,10 +12,10 @@ export interface CutText {
 }
 
 /** A text as far as it is loaded. */
-interface Whole {
+interface LoadedText {
   readonly text: string;
   /** The full length, as long as the text is truncated. */
-  readonly cut: number | undefined;
+  readonly fullLength: number | undefined;
   readonly isLoaded: boolean;
   /** Loads the whole text. `undefined`: it is not available. */
   readonly load: (() => void) | undefined;
@@ -28,12 +28,12 @@ interface Whole {
  * Loads the whole of a truncated text on demand, or when the truncated text does not match the current search. The loaded text is
  * dropped when the text grows.
  */
-export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
+export function useWhole({ text, truncated = 0, loadWhole }: TruncatedText): LoadedText {
   const [answer, setAnswer] = useState<{ of: string; length: number; text: string }>();
   const [failed, setFailed] = useState<{ of: string; reason: string }>();
   const [isLoading, setLoading] = useState(false);
   const loaded = answer?.of === text && answer.length <= truncated ? answer : undefined;
-  const cut = truncated > (loaded?.length ?? text.length) ? truncated : undefined;
+  const fullLength = truncated > (loaded?.length ?? text.length) ? truncated : undefined;
   const load =
     loadWhole &&
     (() => {
@@ -51,13 +51,13 @@ export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
   useEffect(() => {
     // Load once per search text. Otherwise a growing text would be loaded again and again.
     if (isMatch === undefined || isMatch === loadedFor.current) return;
-    if (cut === undefined || isLoading || isMatch(text)) return;
+    if (fullLength === undefined || isLoading || isMatch(text)) return;
     loadedFor.current = isMatch;
     load?.();
   });
   return {
     text: loaded?.text ?? text,
-    cut,
+    fullLength,
     isLoaded: loaded !== undefined,
     load,
     isLoading,

@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
 /** Rows per batch. One batch beyond the viewport is rendered on each side. */
-const LOT = 10;
+const BATCH = 10;
 /** Estimated height of the box until it is measured, in pixels. */
 export const HEIGHT_ESTIMATE = 600;
 
@@ -23,7 +23,7 @@ export function useRowsInView(
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const look = (): void => {
+    const update = (): void => {
       // A hidden list keeps its rows: the focus may return to one of them.
       if (element.clientHeight === 0) return;
       const next = rowsIn(row, element.scrollTop, element.clientHeight);
@@ -34,22 +34,22 @@ export function useRowsInView(
       // A list that is not displayed cannot be scrolled.
       if (height === 0) onShown.current?.(element);
       height = element.clientHeight;
-      look();
+      update();
     });
     observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
+    element.addEventListener("scroll", update, { passive: true });
     return () => {
       observer.disconnect();
-      element.removeEventListener("scroll", look);
+      element.removeEventListener("scroll", update);
     };
   }, [box, row]);
   return rows;
 }
 
 function rowsIn(row: number, top: number, height: number): { from: number; to: number } {
-  const lot = LOT * row;
+  const batchHeight = BATCH * row;
   return {
-    from: Math.max(0, (Math.floor(top / lot) - 1) * LOT),
-    to: (Math.ceil((top + height) / lot) + 1) * LOT,
+    from: Math.max(0, (Math.floor(top / batchHeight) - 1) * BATCH),
+    to: (Math.ceil((top + height) / batchHeight) + 1) * BATCH,
   };
 }
