@@ -9,7 +9,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { nameOfRequest, namesTool, optionLabel } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
-import { useMeantClicks } from "./use-meant-click.ts";
+import { useIntendedClicks } from "./use-intended-clicks.ts";
 import { useRowsBelow } from "./use-rows-below.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
@@ -35,7 +35,7 @@ export function ApprovalForm({
   const { request } = part;
   const { draft, setDraft, busy, problem, send } = answering;
   const { subject } = request;
-  const { place, isNew, isMeant } = useMeantClicks();
+  const { buttons, isNew, isIntended } = useIntendedClicks();
   const lines = subject === undefined ? 0 : subject.split("\n").length;
   const box = useRef<HTMLDivElement>(null);
   const rowsBelow = useRowsBelow(box);
@@ -85,7 +85,7 @@ export function ApprovalForm({
       {send === undefined ? (
         <p className="note">{t.request.elsewhere}</p>
       ) : (
-        <div ref={place} className="request-answers">
+        <div ref={buttons} className="request-answers">
           {request.options.map((option) => (
             <button
               key={option.id}
@@ -96,7 +96,7 @@ export function ApprovalForm({
               title={option.description && visibleText(option.description, "prose")}
               {...(rowsBelow > 0 ? { "aria-describedby": below } : {})}
               onClick={(event) => {
-                if (isMeant(event)) void answer(option);
+                if (isIntended(event)) void answer(option);
               }}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
             >
@@ -146,26 +146,26 @@ function AnswerKey({
 /** Maximum number of animation frames to keep scrolling while content near the viewport is marked and grows. */
 const MAX_FRAMES = 60;
 /** Number of consecutive frames at the end after which the scroll position counts as settled. */
-const SETTLED_FRAMES = 5;
+const STABLE_FRAMES = 5;
 
 /** Events that mean that the user wants to scroll elsewhere, which stops the scrolling to the end. */
-const LEAVING = ["wheel", "touchmove", "pointerdown", "keydown"];
+const USER_SCROLLS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
 /** Scrolls to the end. Moves the focus into the box, because the button disappears at the end. */
 function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
   if (box === null) return;
   box.focus({ preventScroll: true });
   const ended = new AbortController();
-  for (const type of LEAVING) {
+  for (const type of USER_SCROLLS) {
     box.addEventListener(type, () => ended.abort(), { signal: ended.signal, passive: true });
   }
   let frames = 0;
-  let settled = 0;
+  let stableFrames = 0;
   const go = (): void => {
     if (ended.signal.aborted) return;
-    settled = box.scrollHeight - box.clientHeight - box.scrollTop < 1 ? settled + 1 : 0;
+    stableFrames = box.scrollHeight - box.clientHeight - box.scrollTop < 1 ? stableFrames + 1 : 0;
     box.scrollTo(0, box.scrollHeight);
-    if (++frames < MAX_FRAMES && settled < SETTLED_FRAMES) requestAnimationFrame(go);
+    if (++frames < MAX_FRAMES && stableFrames < STABLE_FRAMES) requestAnimationFrame(go);
     else ended.abort();
   };
   go();

@@ -25,7 +25,7 @@ export function KeptOutput({
   const opened = outputs?.opened.get(result.id);
   const [isLoading, setLoading] = useState(false);
   const [failure, setFailure] = useState<string>();
-  if (kept === undefined) return <OwnOutput result={result} seen={seen} />;
+  if (kept === undefined) return <UnwrappedOutput result={result} seen={seen} />;
   const open = async (starts: readonly number[]): Promise<void> => {
     setLoading(true);
     setFailure(undefined);
@@ -105,7 +105,7 @@ export function KeptOutput({
  * The output without what the agent wrapped it in: a header, or the JSON in which a script prints the results of its commands.
  * The text as the model saw it is in a closed section below.
  */
-function OwnOutput({
+function UnwrappedOutput({
   result,
   seen,
 }: {
@@ -118,8 +118,8 @@ function OwnOutput({
   const read = useCallback(
     (text: string, is_end: boolean): string => {
       if (is_end) return isPrinted ? printedEnd(text) : text;
-      const own = text.slice(start);
-      return isPrinted ? (printedOutput(own) ?? own) : own;
+      const output = text.slice(start);
+      return isPrinted ? (printedOutput(output) ?? output) : output;
     },
     [start, isPrinted],
   );

@@ -10,7 +10,7 @@ import { isoTime, LoadedRow } from "./PartRow.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
 
 /** Number of markers that an open group shows at first and adds per click. Rendering thousands at once would block the page. */
-const LOT = 100;
+const BATCH = 100;
 
 interface Props {
   /** At least two of the same kind, in order. */
@@ -31,10 +31,10 @@ export const MarkerGroup = memo(
     const last = markers.at(-1);
     const target = markers.findIndex(({ id }) => id === targetPartId);
     const [open, setOpen] = useOpenState(host, `${first?.id}:group`, target >= 0);
-    const [{ from, to }, setShown] = useState({ from: 0, to: LOT });
+    const [{ from, to }, setShown] = useState({ from: 0, to: BATCH });
     if (target >= 0 && (target < from || target >= to)) {
-      const lot = target - (target % LOT);
-      setShown({ from: lot, to: lot + LOT });
+      const batchStart = target - (target % BATCH);
+      setShown({ from: batchStart, to: batchStart + BATCH });
     }
     const folded = useQuietParts(
       quiet,
@@ -90,7 +90,7 @@ export const MarkerGroup = memo(
           </div>
         </div>
         {open && from > 0 && (
-          <More onClick={() => setShown({ from: from - LOT, to })}>{t.marker.before(LOT, from)}</More>
+          <More onClick={() => setShown({ from: from - BATCH, to })}>{t.marker.before(BATCH, from)}</More>
         )}
         {open &&
           shown.map((marker) => (
@@ -105,8 +105,8 @@ export const MarkerGroup = memo(
             />
           ))}
         {open && to < markers.length && (
-          <More onClick={() => setShown({ from, to: to + LOT })}>
-            {t.marker.more(Math.min(LOT, markers.length - to), markers.length - to)}
+          <More onClick={() => setShown({ from, to: to + BATCH })}>
+            {t.marker.more(Math.min(BATCH, markers.length - to), markers.length - to)}
           </More>
         )}
       </article>

@@ -119,17 +119,17 @@ function LocalImage({
   const { loadAttachment } = host;
   useEffect(() => {
     if (!loadAttachment) return;
-    let mounted = true;
+    let isMounted = true;
     loadAttachment(reference).then(
       (loaded) => {
-        if (mounted) setImage(loaded);
+        if (isMounted) setImage(loaded);
       },
       (error: unknown) => {
-        if (mounted) setFailure(reasonOf(error));
+        if (isMounted) setFailure(reasonOf(error));
       },
     );
     return () => {
-      mounted = false;
+      isMounted = false;
     };
   }, [reference, loadAttachment]);
   if (!loadAttachment) return <FileLine name={name} detail={[t.media.notHere]} />;

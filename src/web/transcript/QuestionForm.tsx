@@ -7,7 +7,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { nameOfRequest } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
-import { useMeantClicks } from "./use-meant-click.ts";
+import { useIntendedClicks } from "./use-intended-clicks.ts";
 
 /** A question of the agent, with options, a text field, or both. */
 export function QuestionForm({
@@ -20,7 +20,7 @@ export function QuestionForm({
   const { request } = part;
   const { draft, setDraft, busy, problem, send } = answering;
   const name = useId();
-  const { place, isNew, isMeant } = useMeantClicks();
+  const { buttons, isNew, isIntended } = useIntendedClicks();
   const multiple = request.multiple === true;
   const hasText = request.free_text === true || request.options.length === 0;
   const text = draft.text.trim();
@@ -87,14 +87,14 @@ export function QuestionForm({
       {send === undefined ? (
         <p className="note">{t.request.elsewhere}</p>
       ) : (
-        <div ref={place} className="request-answers">
+        <div ref={buttons} className="request-answers">
           <button
             type="submit"
             className="answer"
             disabled={isEmpty || busy}
             aria-disabled={isNew}
             onClick={(event) => {
-              if (!isMeant(event)) event.preventDefault();
+              if (!isIntended(event)) event.preventDefault();
             }}
           >
             {t.request.answer}

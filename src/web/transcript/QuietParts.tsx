@@ -6,7 +6,7 @@ import type { TranscriptHost } from "./host.ts";
 import { RawView } from "./on-demand-views.ts";
 import { PartView } from "./PartView.tsx";
 
-export interface Quiet {
+export interface QuietRow {
   /** The button in the row's gutter. */
   mark: ReactNode;
   /** The folded parts while they are open, above the row's content. */
@@ -18,7 +18,7 @@ export function useQuietParts(
   parts: readonly TranscriptPart[],
   host: TranscriptHost,
   isTarget: boolean,
-): Quiet {
+): QuietRow {
   const [chosen, setOpen] = useState<boolean>();
   if (parts.length === 0) return { mark: null, opened: null };
   const open = chosen ?? isTarget;

@@ -17,17 +17,17 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
   const [failure, setFailure] = useState<string>();
   const { loadRaw } = host;
   useEffect(() => {
-    let wanted = true;
+    let isMounted = true;
     loadRaw?.(part.id).then(
       (loaded) => {
-        if (wanted) setRecord(loaded);
+        if (isMounted) setRecord(loaded);
       },
       (error: unknown) => {
-        if (wanted) setFailure(reasonOf(error));
+        if (isMounted) setFailure(reasonOf(error));
       },
     );
     return () => {
-      wanted = false;
+      isMounted = false;
     };
   }, [loadRaw, part.id]);
 

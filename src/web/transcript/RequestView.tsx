@@ -6,7 +6,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { onDemand } from "../ui/on-demand.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import { namesTool, optionLabel } from "./describe-part.ts";
-import type { SettledRequest, TranscriptHost } from "./host.ts";
+import type { RequestResult, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { useAnswer } from "./use-answer.ts";
 
@@ -24,7 +24,8 @@ export function RequestView({
 }): ReactNode {
   const answering = useAnswer(part, host);
   const { request } = part;
-  if (answering.settled !== undefined) return <Settled part={part} settled={answering.settled} host={host} />;
+  if (answering.result !== undefined)
+    return <ClosedRequest part={part} result={answering.result} host={host} />;
   return request.kind === "approval" ? (
     <ApprovalForm part={part} answering={answering} />
   ) : (
@@ -32,18 +33,18 @@ export function RequestView({
   );
 }
 
-function Settled({
+function ClosedRequest({
   part,
-  settled,
+  result,
   host,
 }: {
   part: TranscriptPartOf<"request">;
-  settled: SettledRequest;
+  result: RequestResult;
   host: TranscriptHost;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, `${part.id}:asked`, false);
   const { request } = part;
-  const chosen = new Set(settled.answer?.option_ids);
+  const chosen = new Set(result.answer?.option_ids);
   return (
     <Disclosure
       open={open}
@@ -52,7 +53,7 @@ function Settled({
       summary={
         <span className="marker-line">
           <span className="marker-title">
-            <span className="request-outcome">{outcomeText(request, settled)}</span>
+            <span className="request-outcome">{outcomeText(request, result)}</span>
             {" · "}
             {namesTool(request) && <>{visible(request.tool_name ?? "", "name")}: </>}
             {visible(request.title, "prose")}
@@ -74,15 +75,15 @@ function Settled({
           ))}
         </ul>
       )}
-      {settled.answer?.text !== undefined && settled.answer.text !== "" && (
-        <p className="request-said">{visible(settled.answer.text, "prose")}</p>
+      {result.answer?.text !== undefined && result.answer.text !== "" && (
+        <p className="request-said">{visible(result.answer.text, "prose")}</p>
       )}
     </Disclosure>
   );
 }
 
 /** The outcome of a request, in words. */
-function outcomeText(request: Request, { outcome, answer }: SettledRequest): ReactNode {
+function outcomeText(request: Request, { outcome, answer }: RequestResult): ReactNode {
   switch (outcome) {
     case "answered":
       return answeredText(request, answer);

@@ -15,10 +15,10 @@ import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
 /** Number of characters that are searched for the first line. */
-const BEGINNING = 2_000;
+const MAX_BEGINNING = 2_000;
 
 /** Minimum length of a thought, in UTF-16 code units, for its length to be shown. */
-const LONG = 1_000;
+const MIN_SHOWN_LENGTH = 1_000;
 
 /** A thought: one muted line with its beginning, length and time; the full text while expanded. */
 export function ThinkingView({
@@ -38,7 +38,7 @@ export function ThinkingView({
   const text = growthOf(part)?.text_id ?? part.thinking;
   const beginning = useMemo(
     () => (open ? "" : beginningOf(part.thinking)),
-    [open, text, Math.min(part.thinking.length, BEGINNING)],
+    [open, text, Math.min(part.thinking.length, MAX_BEGINNING)],
   );
   if (part.thinking === "" && part.hidden !== undefined) {
     return (
@@ -60,7 +60,7 @@ export function ThinkingView({
         <span className="line">
           <span className="line-subject">{visible(beginning, "prose") || t.part.thinking}</span>{" "}
           <span className="line-figures">
-            {length < LONG ? "" : t.count.shortCharacters(shortNumber(length))}
+            {length < MIN_SHOWN_LENGTH ? "" : t.count.shortCharacters(shortNumber(length))}
           </span>{" "}
           <span className="line-time">{time}</span>
         </span>
@@ -77,7 +77,7 @@ export function ThinkingView({
 
 /** The first line of a thought, without Markdown markup. */
 function beginningOf(thought: string): string {
-  const lines = cutShort(thought, BEGINNING).split("\n");
+  const lines = cutShort(thought, MAX_BEGINNING).split("\n");
   const first = lines.find((line) => /\S/.test(line)) ?? "";
   return first.replace(/[*_`#]+/g, "").trim();
 }

@@ -177,8 +177,8 @@ function statusOf(
         const saysMore = outcome.by !== undefined || outcome.kind === "unknown";
         return { badge: outcome.kind, ...(saysMore && { word: t.call.outcome(outcome) }), outcome };
       }
-      const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
-      return { badge: isRefusal(said) ? "refused" : "stopped" };
+      const resultText = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
+      return { badge: isRefusal(resultText) ? "refused" : "stopped" };
     }
     default:
       return state satisfies never;
@@ -189,9 +189,9 @@ function statusOf(
  * Whether the user refused the call. Claude Code writes the same text for a refused call and for one that was stopped while it
  * was running. Only if the text contains the user's instructions is it certain that the call was refused.
  */
-function isRefusal(said: string): boolean {
-  if (/doesn't want to proceed/i.test(said)) return /the user said/i.test(said);
-  return /den(?:y|ied)|reject|permission|not allowed/i.test(said);
+function isRefusal(text: string): boolean {
+  if (/doesn't want to proceed/i.test(text)) return /the user said/i.test(text);
+  return /den(?:y|ied)|reject|permission|not allowed/i.test(text);
 }
 
 function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {

@@ -43,11 +43,11 @@ export const TurnFoot = memo(function TurnFoot({
         : undefined
       : price(usage.cost),
   ].filter((word) => word !== undefined);
-  const said = [...(ending === undefined ? [] : [ending]), ...figures].join(" · ");
+  const summary = [...(ending === undefined ? [] : [ending]), ...figures].join(" · ");
   // On a phone, the badge in the heading is enough to tell how the turn ended.
   const shown =
     ending === undefined || figures.length === 0 ? (
-      said
+      summary
     ) : (
       <span>
         <span className="turn-foot-more">{ending} ·</span> {figures.join(" · ")}
@@ -68,8 +68,8 @@ export const TurnFoot = memo(function TurnFoot({
   );
   return (
     <div className="turn-foot">
-      {said !== "" && (
-        <p title={said}>
+      {summary !== "" && (
+        <p title={summary}>
           <span className="unseen">{t.turn.facts} </span>
           {host.showFigures === undefined ? (
             shown
@@ -136,10 +136,10 @@ function changesFiles({ first_part, part_count }: Turn, partAt: TurnTranscriptPr
 const NONE_QUIET = { thoughts: 0, hooks: 0 };
 
 /** Maximum number of trailing parts that are searched for the end of the last step, which markers and results may follow. */
-const LOOK_BACK = 100;
+const MAX_SEARCHED_PARTS = 100;
 
 /** Kinds of parts that a model emits. After the end of a step, they show that a later step has begun but not ended. */
-const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
+const STEP_PARTS: ReadonlySet<TranscriptPart["type"]> = new Set([
   "step_start",
   "thinking",
   "text",
@@ -159,11 +159,11 @@ export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): str
   let isAfterTools = true;
   let isError = false;
   const end = turn.first_part + turn.part_count;
-  for (let index = end - 1; index >= Math.max(turn.first_part, end - LOOK_BACK); index -= 1) {
+  for (let index = end - 1; index >= Math.max(turn.first_part, end - MAX_SEARCHED_PARTS); index -= 1) {
     const part = partAt(index);
     if (part?.type === "step_finish") step = part;
     if (part === undefined) return undefined;
-    if (part.type === "step_finish" || OF_A_STEP.has(part.type)) break;
+    if (part.type === "step_finish" || STEP_PARTS.has(part.type)) break;
     if (part.type !== "tool_result") isAfterTools = false;
     if (part.type === "marker" && part.kind === "error") isError = true;
   }

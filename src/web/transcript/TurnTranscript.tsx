@@ -45,7 +45,7 @@ export function TurnTranscript({
 }: TurnTranscriptProps): ReactNode {
   const first = turn.prompt_index === undefined ? undefined : partAt(turn.prompt_index);
   const prompt = first?.type === "prompt" ? first : undefined;
-  const rows = window ? window.rows : flow(turn, partAt, host);
+  const rows = window ? window.rows : allRows(turn, partAt, host);
   const isMatch = useMemo(() => {
     if (search === "") return undefined;
     const pattern = textPattern(search, "iu");
@@ -134,7 +134,11 @@ function NewDivider({ top }: { top: number | undefined }): ReactNode {
 }
 
 /** All rows of the turn, in normal flow. */
-function flow(turn: Turn, partAt: TurnTranscriptProps["partAt"], host: TranscriptHost): TurnWindow["rows"] {
+function allRows(
+  turn: Turn,
+  partAt: TurnTranscriptProps["partAt"],
+  host: TranscriptHost,
+): TurnWindow["rows"] {
   const rows: { index: number }[] = [];
   for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
     const part = partAt(index);
@@ -155,7 +159,7 @@ function resultFor(
 }
 
 /** Maximum number of characters in a collapsed heading: more than its lines hold. */
-const SHORT = 560;
+const MAX_HEADING_LENGTH = 560;
 
 /** Characters of double width: Chinese, Japanese and Korean. */
 const WIDE = /[\u2e80-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
@@ -176,9 +180,9 @@ function linesOf(text: string, room: number): number {
 /**
  * The layouts in which a heading cannot show the whole prompt. Estimated for the narrowest pane of each layout.
  */
-function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
+function truncatedIn(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
   // Checked first: a prompt can be megabytes long, and its heading renders often.
-  if (prompt.length > SHORT) return "everywhere";
+  if (prompt.length > MAX_HEADING_LENGTH) return "everywhere";
   const text = withoutBlankLines(prompt.trimEnd());
   if (linesOf(text, 62) > 3) return "everywhere";
   if (linesOf(text, 36) > 3) return "narrow";
@@ -200,16 +204,16 @@ const TurnHeading = memo(function TurnHeading({
 }): ReactNode {
   const id = prompt?.id ?? turn.id;
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
-  const isCutAway = useIsSearchMatch(() => (cutWhere(text) === undefined ? "" : text));
-  const [open, setOpen] = useOpenState(host, id, isCutAway);
+  const isMatchHidden = useIsSearchMatch(() => (truncatedIn(text) === undefined ? "" : text));
+  const [open, setOpen] = useOpenState(host, id, isMatchHidden);
   const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
-  const cut = cutWhere(text);
+  const cut = truncatedIn(text);
   const at = prompt?.at ?? turn.started_at;
   const words =
     text.trim() === ""
       ? (turn.title ?? (attached > 0 ? t.part.attachment : untitled(turn)))
-      : withoutBlankLines(plainMarkdown(cutShort(text, SHORT + 200)));
+      : withoutBlankLines(plainMarkdown(cutShort(text, MAX_HEADING_LENGTH + 200)));
   return (
     <header
       className={`turn-heading${isTarget ? " part-row-target" : ""}`}
@@ -233,7 +237,7 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       <div className="turn-prompt">
         <h2 id={`turn-${turn.id}`} className={open ? "turn-title turn-title-open" : "turn-title"}>
-          {visible(open ? (words.split("\n", 1)[0] ?? "") : cutShort(words, SHORT), "prose")}
+          {visible(open ? (words.split("\n", 1)[0] ?? "") : cutShort(words, MAX_HEADING_LENGTH), "prose")}
         </h2>
         {open && prompt !== undefined && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.

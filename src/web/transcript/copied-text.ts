@@ -8,7 +8,7 @@ import { wholeOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 
 /** Copied text is complete and unchanged. */
-const COPIED: PlainForm = {
+const COPY_FORMAT: PlainForm = {
   shorten: (text) => text,
   output: (text) => terminalText(text).trimEnd(),
   title: (text) => text,
@@ -16,7 +16,7 @@ const COPIED: PlainForm = {
 };
 
 /** Number of parts of a turn that are loaded concurrently. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 
 /** The complete text of a part and its result, for "Copy". Rejects if it cannot be loaded. */
 export async function partText(
@@ -25,7 +25,7 @@ export async function partText(
   host: TranscriptHost,
 ): Promise<string> {
   const [whole, wholeResult] = await Promise.all([wholeOf(part, host), result && wholeOf(result, host)]);
-  return whole.type === "tool_call" ? callText(whole, wholeResult, COPIED) : textOf(whole);
+  return whole.type === "tool_call" ? callText(whole, wholeResult, COPY_FORMAT) : textOf(whole);
 }
 
 /** The whole turn as a terminal would show it. Rejects if any part of it cannot be loaded. */
@@ -46,14 +46,14 @@ export async function turnText(
     if (part.type === "tool_result" && part.call_index !== undefined) return undefined;
     const of = part.type === "tool_call" ? part.result_index : undefined;
     const result = of === undefined ? undefined : await wholeOf(await load(of), host);
-    return plainText(await wholeOf(part, host), result, COPIED);
+    return plainText(await wholeOf(part, host), result, COPY_FORMAT);
   };
   const texts: (string | undefined)[] = [];
   const places = placesOf(turn);
-  const loadOn = async (): Promise<void> => {
+  const loadRest = async (): Promise<void> => {
     for (const place of places) texts[place] = await textAt(turn.first_part + place);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, loadOn));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, loadRest));
   return `${[turnHead(turn), ...texts].filter(Boolean).join("\n\n")}\n`;
 }
 

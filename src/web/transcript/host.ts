@@ -17,7 +17,7 @@ export interface RawRecord {
 }
 
 /** The outcome of a request. The first answer counts. */
-export interface SettledRequest {
+export interface RequestResult {
   outcome: RequestOutcome;
   answer?: Answer;
 }
@@ -104,7 +104,7 @@ export interface TranscriptHost {
    * Answers a request. `digest`: SHA-256 of the subject that was on screen, in hex. Rejects with a message for the user.
    * Absent: requests are shown but must be answered elsewhere.
    */
-  answerRequest?(request_id: string, body: { digest?: string; answer: Answer }): Promise<SettledRequest>;
+  answerRequest?(request_id: string, body: { digest?: string; answer: Answer }): Promise<RequestResult>;
   /** Unsent answers by request id, kept here so that they survive when scrolling unmounts the row. */
   answerDrafts?: Map<string, AnswerDraft>;
   /** Offers to continue from this prompt, in a fork or after a rewind. Absent: not possible. */

@@ -6,7 +6,7 @@ import type { TranscriptHost } from "./host.ts";
 type PartAt = (index: number) => TranscriptPart | undefined;
 
 /** Maximum distance between a hook and its call, in parts. */
-const HOOK_REACH = 50;
+const MAX_HOOK_DISTANCE = 50;
 const NONE: readonly TranscriptPart[] = [];
 /** Caches the parts folded into each row, so that an unchanged list keeps its identity. */
 const lists = new WeakMap<TranscriptPart, readonly TranscriptPart[]>();
@@ -31,7 +31,7 @@ export function quietPartsOf(
     if (isQuiet(part) && callOf(partAt, before, first) === undefined) found.unshift(part);
   }
   if (row.type === "tool_call") {
-    for (let after = index + 1; after < Math.min(end, index + HOOK_REACH); after += 1) {
+    for (let after = index + 1; after < Math.min(end, index + MAX_HOOK_DISTANCE); after += 1) {
       const part = partAt(after);
       if (part !== undefined && isQuiet(part) && callOf(partAt, after, first) === row.tool_call_id)
         found.push(part);
@@ -49,7 +49,7 @@ function callOf(partAt: PartAt, index: number, first: number): string | undefine
   const part = partAt(index);
   const data: unknown = part?.type === "marker" ? part.data : undefined;
   if (typeof data !== "object" || data === null || !("toolUseID" in data)) return undefined;
-  for (let before = index - 1; before >= Math.max(first, index - HOOK_REACH); before -= 1) {
+  for (let before = index - 1; before >= Math.max(first, index - MAX_HOOK_DISTANCE); before -= 1) {
     const call = partAt(before);
     if (call?.type === "tool_call" && call.tool_call_id === data.toolUseID) return call.tool_call_id;
   }

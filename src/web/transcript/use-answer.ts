@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from "react";
 import type { Answer } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
-import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
+import type { AnswerDraft, RequestResult, TranscriptHost } from "./host.ts";
 
 /** The state of answering one request. */
 export interface Answering {
   /** The outcome: from the session, or until that arrives, from the reply to the user's own answer. */
-  readonly settled: SettledRequest | undefined;
+  readonly result: RequestResult | undefined;
   readonly draft: AnswerDraft;
   setDraft(draft: AnswerDraft): void;
   readonly busy: boolean;
@@ -22,26 +22,27 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
   const [draft, setDraft] = useState(() => host.answerDrafts?.get(part.id) ?? NOTHING);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const [replied, setReplied] = useState<SettledRequest>();
+  const [reply, setReply] = useState<RequestResult>();
   const { answerRequest } = host;
 
   // The focus is lost when the focused element is disabled or removed. Restore it, or focus the row with the answer.
-  const from = useRef<{ element: HTMLElement; row: HTMLElement | null }>(undefined);
+  const focusBefore = useRef<{ element: HTMLElement; row: HTMLElement | null }>(undefined);
   useEffect(() => {
-    if (busy || (replied === undefined && problem === undefined)) return;
-    for (const element of [from.current?.element, from.current?.row])
+    if (busy || (reply === undefined && problem === undefined)) return;
+    for (const element of [focusBefore.current?.element, focusBefore.current?.row])
       if (document.activeElement === document.body) element?.focus({ preventScroll: true });
-  }, [busy, replied, problem]);
+  }, [busy, reply, problem]);
 
   const send = async (answer: Answer, digest?: string): Promise<void> => {
     if (answerRequest === undefined || busy) return;
     const element = document.activeElement;
-    from.current = element instanceof HTMLElement ? { element, row: element.closest("article") } : undefined;
+    focusBefore.current =
+      element instanceof HTMLElement ? { element, row: element.closest("article") } : undefined;
     setBusy(true);
     setProblem(undefined);
     try {
       const body = digest === undefined ? { answer } : { digest, answer };
-      setReplied(await answerRequest(part.request.request_id, body));
+      setReply(await answerRequest(part.request.request_id, body));
       host.answerDrafts?.delete(part.id);
     } catch (error) {
       setProblem(reasonOf(error));
@@ -50,9 +51,9 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
     }
   };
   return {
-    settled:
+    result:
       part.outcome === undefined
-        ? replied
+        ? reply
         : { outcome: part.outcome, ...(part.answer === undefined ? {} : { answer: part.answer }) },
     draft,
     setDraft(next) {

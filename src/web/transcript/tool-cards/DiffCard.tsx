@@ -85,13 +85,13 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
   if (path === undefined) return [];
   const edits = list(input, "edits").filter(isRecord);
   if (edits.length > 0) {
-    const most = edits.length === 1 ? LINES : Math.floor(LINES / 2 / Math.sqrt(edits.length));
+    const maxLines = edits.length === 1 ? MAX_LINES : Math.floor(MAX_LINES / 2 / Math.sqrt(edits.length));
     const parts = edits.map((edit) =>
       compare(
         path,
         text(edit, "old_string", "oldText") ?? "",
         text(edit, "new_string", "newText") ?? "",
-        most,
+        maxLines,
       ),
     );
     return [
@@ -112,16 +112,16 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
 }
 
 /** Maximum number of changed lines to diff. The time is quadratic, so the edits of one call share the limit. */
-const LINES = 4_000;
+const MAX_LINES = 4_000;
 
 /** The diff of two texts whose position in the file is unknown. */
-function compare(path: string, before: string, after: string, most = LINES): FileDiff {
+function compare(path: string, before: string, after: string, maxLines = MAX_LINES): FileDiff {
   const patch =
     before !== "" && before.length + after.length < 400_000
       ? structuredPatch(path, path, before, after, undefined, undefined, {
           context: 3,
           timeout: 100,
-          maxEditLength: most,
+          maxEditLength: maxLines,
         })
       : undefined;
   const hunks = patch

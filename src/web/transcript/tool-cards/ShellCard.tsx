@@ -11,7 +11,7 @@ export const shellCard: ToolCard = {
   kind: "shell",
   summary: (view) => {
     const subject = oneLine(
-      goesOn(view)
+      continuesCommand(view)
         ? atCommand(commandOf(view) || t.cards.command(numberOf(view)), text(view.input, "chars"))
         : commandOf(view),
     );
@@ -23,11 +23,11 @@ export const shellCard: ToolCard = {
     };
   },
   Body: ShellBody,
-  shows: (view) => ({ input: commandOf(view) !== "" && !goesOn(view) }),
+  shows: (view) => ({ input: commandOf(view) !== "" && !continuesCommand(view) }),
 };
 
 /** Whether the call continues a command that an earlier call started: Codex polls such commands with `write_stdin`. */
-const goesOn = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
+const continuesCommand = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
 
 /** The argument with which Codex identifies the earlier command. */
 const numberOf = ({ input }: CallView): number | string =>
@@ -75,8 +75,8 @@ export function exitFigure(view: CallView): string | undefined {
 function exitCode({ extra, output, failed }: CallView): number | undefined {
   if (extra?.type === "shell" && extra.exit_code !== undefined) return extra.exit_code;
   if (!failed) return undefined;
-  const said = /^(?:Exit code:?|Process exited with code) (-?\d+)/m.exec(output.slice(0, 2_000))?.[1];
-  return said === undefined ? undefined : Number(said);
+  const exitMatch = /^(?:Exit code:?|Process exited with code) (-?\d+)/m.exec(output.slice(0, 2_000))?.[1];
+  return exitMatch === undefined ? undefined : Number(exitMatch);
 }
 
 function ShellBody({ view }: CardBodyProps): ReactNode {

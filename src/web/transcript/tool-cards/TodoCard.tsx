@@ -39,8 +39,8 @@ function taskLine({ input }: CallView): string | undefined {
 function todosOf({ extra, input }: CallView): TodoItem[] {
   if (extra?.type === "todos") return extra.todos;
   return [...list(input, "todos"), ...list(input, "plan")].filter(isRecord).flatMap((item) => {
-    const said = text(item, "content", "step", "text", "subject", "description");
-    return said === undefined ? [] : [todoItemOf(said, item.status)];
+    const content = text(item, "content", "step", "text", "subject", "description");
+    return content === undefined ? [] : [todoItemOf(content, item.status)];
   });
 }
 

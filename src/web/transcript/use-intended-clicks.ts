@@ -4,48 +4,48 @@ import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useSta
  * Time after a button appeared or moved during which clicks are ignored, in milliseconds: nobody can have read it yet, so the
  * click was meant for what was there before, perhaps in another window.
  */
-const UNREAD_MS = 500;
+const IGNORE_MS = 500;
 /** Polling interval of the buttons' position, in milliseconds: there is no event for a move. */
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 
 /** State of buttons that ignore unintended clicks. */
-interface MeantClicks {
+interface IntendedClicks {
   /** The element that moves with the buttons. */
-  readonly place: RefObject<HTMLDivElement | null>;
-  /** Whether the buttons moved, or their window came to the front, within the last `UNREAD_MS`. */
+  readonly buttons: RefObject<HTMLDivElement | null>;
+  /** Whether the buttons moved, or their window came to the front, within the last `IGNORE_MS`. */
   readonly isNew: boolean;
   /**
    * Whether a click was intended. Keyboard clicks are, even if the buttons moved, because the focus stays on the button, unless
    * the key was pressed in another window.
    */
-  isMeant(click: MouseEvent): boolean;
+  isIntended(click: MouseEvent): boolean;
 }
 
 /** Distinguishes intended clicks on buttons from clicks that hit them only because the page moved. */
-export function useMeantClicks(): MeantClicks {
-  const place = useRef<HTMLDivElement>(null);
+export function useIntendedClicks(): IntendedClicks {
+  const buttons = useRef<HTMLDivElement>(null);
   const position = useRef({ left: Number.NaN, top: Number.NaN, since: 0 });
   /** When the window last came to the front, if that was observed. */
-  const front = useRef(Number.NEGATIVE_INFINITY);
+  const cameToFrontAt = useRef(Number.NEGATIVE_INFINITY);
   const [isNew, setNew] = useState(true);
 
-  const look = useCallback((): boolean => {
-    if (place.current === null) return false;
-    const { left, top } = place.current.getBoundingClientRect();
+  const check = useCallback((): boolean => {
+    if (buttons.current === null) return false;
+    const { left, top } = buttons.current.getBoundingClientRect();
     const now = performance.now();
     if (left !== position.current.left || top !== position.current.top)
       position.current = { left, top, since: now };
-    const cameNow = now - Math.max(position.current.since, front.current) < UNREAD_MS;
-    setNew(cameNow);
-    return cameNow;
+    const isRecent = now - Math.max(position.current.since, cameToFrontAt.current) < IGNORE_MS;
+    setNew(isRecent);
+    return isRecent;
   }, []);
   useEffect(() => {
     const comeToFront = (): void => {
-      if (document.visibilityState === "visible") front.current = performance.now();
-      look();
+      if (document.visibilityState === "visible") cameToFrontAt.current = performance.now();
+      check();
     };
-    look();
-    const timer = setInterval(look, LOOK_MS);
+    check();
+    const timer = setInterval(check, CHECK_MS);
     window.addEventListener("focus", comeToFront);
     document.addEventListener("visibilitychange", comeToFront);
     return () => {
@@ -53,14 +53,14 @@ export function useMeantClicks(): MeantClicks {
       window.removeEventListener("focus", comeToFront);
       document.removeEventListener("visibilitychange", comeToFront);
     };
-  }, [look]);
+  }, [check]);
 
   return {
-    place,
+    buttons,
     isNew,
-    isMeant({ detail }) {
-      if (!document.hasFocus() || performance.now() - front.current < UNREAD_MS) return false;
-      return detail === 0 || (detail === 1 && !look());
+    isIntended({ detail }) {
+      if (!document.hasFocus() || performance.now() - cameToFrontAt.current < IGNORE_MS) return false;
+      return detail === 0 || (detail === 1 && !check());
     },
   };
 }
