@@ -18,7 +18,7 @@ it("names the folders of each agent that exist, or else the first, and counts th
       filtering={false}
       total={0}
       text=""
-      lost={undefined}
+      problem={undefined}
       roots={roots}
       onClear={() => {}}
     />,

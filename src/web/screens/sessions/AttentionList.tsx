@@ -25,7 +25,7 @@ export function AttentionList({ version, now }: { version: number; now: number }
   const [isOpen, setOpen] = useSetting("attention");
   const [showsRunning, setShowsRunning] = useState(false);
   const [isHeld, setHeld] = useState(false);
-  const [isLost, setLost] = useState(false);
+  const [hasFailed, setHasFailed] = useState(false);
   const shown = useRef<readonly AttentionItem[]>([]);
   // Depends on `version`, because the map and the set are mutated.
   const current = useMemo(() => attentionItems({ byId, waiting }, now), [version, now, byId, waiting]);
@@ -35,13 +35,13 @@ export function AttentionList({ version, now }: { version: number; now: number }
   if (items.length === 0) return null;
 
   const running = items.filter(({ kind }) => kind === "running");
-  const needing = items.filter(({ kind }) => kind !== "running");
+  const needsAttention = items.filter(({ kind }) => kind !== "running");
   const done = async (item: AttentionItem): Promise<void> => {
-    const isKept =
+    const isStored =
       item.rule_id === undefined
         ? await markRead(client, item.row.id, readToEnd(item.row))
         : await dismissAlert(client, item.rule_id, item.row.id);
-    setLost(!isKept);
+    setHasFailed(!isStored);
   };
   const line = (item: AttentionItem): ReactNode => (
     <AttentionLine
@@ -69,14 +69,14 @@ export function AttentionList({ version, now }: { version: number; now: number }
           <span className="attention-counts">{summaryOf(counts)}</span>
         </button>
       </h2>
-      {isLost && (
+      {hasFailed && (
         <p className="notice notice-warning" role="alert">
           {t.attention.notSaved}
         </p>
       )}
       {isOpen && (
         <ul className="attention-list">
-          {needing.map(line)}
+          {needsAttention.map(line)}
           {running.length > 0 && (
             <li className="attention-more">
               <button
@@ -109,7 +109,7 @@ function AttentionLine({
   onDone(item: AttentionItem): Promise<void>;
 }): ReactNode {
   const { kind, row, reason, since, expires_at, href, request_id } = item;
-  const [answers, setAnswers] = useState(false);
+  const [isAnswering, setIsAnswering] = useState(false);
   const open = (row.requests ?? []).filter((request) => request.request_id === request_id);
   const age = shortDuration(Math.max(0, now - since));
   return (
@@ -131,10 +131,10 @@ function AttentionLine({
         <button
           type="button"
           className="button attention-done"
-          aria-expanded={answers}
+          aria-expanded={isAnswering}
           aria-label={t.attention.answerTo(reason)}
           disabled={isGone}
-          onClick={() => setAnswers(!answers)}
+          onClick={() => setIsAnswering(!isAnswering)}
         >
           {t.attention.answer}
         </button>
@@ -150,7 +150,7 @@ function AttentionLine({
           {t.attention.done}
         </button>
       )}
-      {answers && (
+      {isAnswering && (
         <Suspense>
           <AnswerPanel row={row} open={open} />
         </Suspense>

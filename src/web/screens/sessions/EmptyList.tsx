@@ -9,7 +9,7 @@ export function EmptyList({
   filtering,
   total,
   text,
-  lost,
+  problem,
   roots,
   onClear,
 }: {
@@ -19,15 +19,15 @@ export function EmptyList({
   filtering: boolean;
   total: number;
   /** Why the list could not be loaded. `undefined`: it is loading. */
-  lost: readonly [heading: string, text: string] | undefined;
+  problem: readonly [heading: string, text: string] | undefined;
   roots: StatusReply["roots"];
   onClear(): void;
 }): ReactNode {
   if (!loaded)
     return (
       <div className="blank">
-        <h2>{lost?.[0] ?? t.sessions.loading}</h2>
-        <p>{lost?.[1] ?? t.sessions.indexing}</p>
+        <h2>{problem?.[0] ?? t.sessions.loading}</h2>
+        <p>{problem?.[1] ?? t.sessions.indexing}</p>
       </div>
     );
   if (filtering && total > 0)
@@ -70,9 +70,9 @@ export function EmptyList({
 
 /** The folders of each agent that exist, or else its first one: agents may have dozens, most of other systems and editors. */
 function mainFolders(roots: StatusReply["roots"]): string[] {
-  const main = roots.filter(({ agent, exists }, at) => {
+  const shown = roots.filter(({ agent, exists }, at) => {
     const hasOneBefore = roots.slice(0, at).some((other) => other.agent === agent);
     return exists || !(hasOneBefore || roots.some((other) => other.agent === agent && other.exists));
   });
-  return [...new Set(main.map(({ path }) => path))];
+  return [...new Set(shown.map(({ path }) => path))];
 }

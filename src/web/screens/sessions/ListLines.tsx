@@ -30,21 +30,21 @@ export function ListLines({
   const viewTop = Math.min(view.top, total - view.height);
   // The focused row stays rendered, because removing it would lose the focus.
   const rendered = lines.filter(
-    ({ item, top, until }) =>
-      (until > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN) || hasFocus(item),
+    ({ item, top, groupEnd }) =>
+      (groupEnd > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN) || hasFocus(item),
   );
   // Contains only rendered lines; the total number is in the summary above.
   return (
     <ul className="list-body" style={{ height: total }}>
-      {rendered.map(({ item, index, key, top, until }) => (
+      {rendered.map(({ item, index, key, top, groupEnd }) => (
         <li
           key={key}
           className={item.type === "group" ? "list-item list-group" : "list-item"}
           style={
             // Positioned with `top`, because sticky headings ignore transforms: their line spans the whole group.
             item.type === "group"
-              ? { top, height: until - top }
-              : { transform: `translateY(${top}px)`, height: until - top }
+              ? { top, height: groupEnd - top }
+              : { transform: `translateY(${top}px)`, height: groupEnd - top }
           }
           aria-setsize={lines.length}
           aria-posinset={index + 1}

@@ -14,7 +14,7 @@ import { EmptyList } from "./EmptyList.tsx";
 import { ListFilters } from "./ListFilters.tsx";
 import { ListHead } from "./ListHead.tsx";
 import { ListLines } from "./ListLines.tsx";
-import { leftOf } from "./list-left.ts";
+import { listStateOf } from "./list-state.ts";
 import { Notices } from "./Notices.tsx";
 import { filtered, listItems } from "./session-list.ts";
 import { useListFilter } from "./use-list-filter.ts";
@@ -29,7 +29,7 @@ const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
 /** The live list of all sessions, grouped and filtered. `filter`: the one in the address. */
 export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const client = useClient();
-  const left = leftOf(client);
+  const listState = listStateOf(client);
   const connection = useConnection();
   const status = useStore(client.status, ({ reply }) => reply);
   const version = useListVersion();
@@ -39,8 +39,8 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   // A narrow list has no columns to sort by.
   const sort = useMatch(BREAKPOINTS.narrow) ? "none" : byColumn;
   const [folded, setFolded] = useSetting("folded");
-  const [{ text, states }, setFilter] = useListFilter(left, filter);
-  const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
+  const [{ text, states }, setFilter] = useListFilter(listState, filter);
+  const [expanded, setExpanded] = useState<ReadonlySet<string>>(listState.expanded);
   const now = useNow(10_000);
   const search = useRef<HTMLInputElement>(null);
 
@@ -73,9 +73,9 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   usePageTitle(t.sessions.pageTitle(running));
 
   useEffect(() => {
-    left.expanded = expanded;
-  }, [left, expanded]);
-  const list = useListView(left, items);
+    listState.expanded = expanded;
+  }, [listState, expanded]);
+  const list = useListView(listState, items);
   const { latest, hold } = list;
   /** Expands or collapses a session's runs. Without `open`: toggles them. */
   const toggle = useCallback(
@@ -91,7 +91,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     },
     [latest, hold],
   );
-  const focus = useListFocus(left, list);
+  const focus = useListFocus(listState, list);
   const fold = (key: string, isFolded: boolean): void => {
     hold(`group ${key}`);
     const others = folded.filter((one) => one !== key);
@@ -147,7 +147,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         tabIndex={-1}
         aria-label={t.common.sessions}
         onFocus={() => {
-          left.focused = focusedSession() ?? left.focused;
+          listState.focused = focusedSession() ?? listState.focused;
         }}
       >
         {items.length > 0 && <ListHead />}
@@ -158,7 +158,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             loaded={loaded}
             filtering={filtering}
             total={byId.size}
-            lost={connection.status === "lost" ? lostText(connection) : undefined}
+            problem={connection.status === "lost" ? lostText(connection) : undefined}
             roots={status?.roots ?? []}
             onClear={() => {
               // Focus the field, because the button will be removed.

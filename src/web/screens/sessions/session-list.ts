@@ -67,14 +67,14 @@ interface Group {
 const PINNED = "pinned";
 
 /** Normalizes case, Unicode composition and character width. */
-const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+const normalized = (text: string): string => text.normalize("NFKC").toLowerCase();
 
 const texts = new WeakMap<SessionSummary, string>();
 function searchText(row: SessionSummary): string {
   let text = texts.get(row);
   if (text === undefined) {
     const { title, first_prompt, cwd, git_branch, repository, agent, model, run, id } = row;
-    text = plain(
+    text = normalized(
       [
         title,
         first_prompt,
@@ -157,7 +157,7 @@ function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): 
 }
 
 /** The words of a filter: each must occur in a row. */
-const wordsOf = (text: string): string[] => plain(text).split(/\s+/).filter(Boolean);
+const wordsOf = (text: string): string[] => normalized(text).split(/\s+/).filter(Boolean);
 const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
   words.every((word) => searchText(row).includes(word));
 
@@ -195,7 +195,7 @@ export function filtered(
 }
 
 /** Functions that say which rows a query lists, and what waits in and below them. */
-function look(
+function queryRows(
   byId: ReadonlyMap<string, SessionSummary>,
   runs: ReadonlyMap<string, ReadonlySet<string>>,
   waiting: ReadonlySet<string>,
@@ -242,7 +242,7 @@ export function listItems(
   waiting: ReadonlySet<string>,
   query: ListQuery,
 ): ListItem[] {
-  const { below, since, stateOf, filtering, matches, childrenOf, anyBelow } = look(
+  const { below, since, stateOf, filtering, matches, childrenOf, anyBelow } = queryRows(
     byId,
     runs,
     waiting,

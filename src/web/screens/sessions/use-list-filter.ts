@@ -1,21 +1,21 @@
 import { useEffect, useState } from "react";
 import { type ListFilter, navigate, saveStateOnLeave, sessionsHref } from "../../app/router.ts";
-import type { Left } from "./list-left.ts";
+import type { ListState } from "./list-state.ts";
 
 /** Debounce time, in milliseconds: browsers refuse to change the address on each keystroke. */
 const ADDRESS_MS = 400;
 
 /** The filter of the list, initially from the address or, if that has none, as the user left it. Changes update the address. */
 export function useListFilter(
-  left: Left,
+  listState: ListState,
   filter: ListFilter,
 ): [filter: ListFilter, set: (filter: ListFilter) => void] {
-  const initial = filter.text === "" && filter.states.size === 0 ? left : filter;
+  const initial = filter.text === "" && filter.states.size === 0 ? listState : filter;
   const [{ text, states }, setFilter] = useState<ListFilter>(initial);
   useEffect(() => {
-    left.text = text;
-    left.states = states;
-  }, [left, text, states]);
+    listState.text = text;
+    listState.states = states;
+  }, [listState, text, states]);
   const address = sessionsHref({ text, states });
   const named = sessionsHref(filter);
   const [known, setKnown] = useState(named);

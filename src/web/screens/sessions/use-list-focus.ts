@@ -1,6 +1,6 @@
 import { useCallback, useEffect } from "react";
 import { flushSync } from "react-dom";
-import type { Left } from "./list-left.ts";
+import type { ListState } from "./list-state.ts";
 import type { ListItem } from "./session-list.ts";
 import type { ListView, PlacedLine } from "./use-list-view.ts";
 
@@ -32,7 +32,10 @@ export interface ListFocus {
 }
 
 /** Moves the focus between the rows of the list. Initially focuses the row that had the focus when the user left the list. */
-export function useListFocus(left: Left, { scroller, lines, latest, total, look }: ListView): ListFocus {
+export function useListFocus(
+  listState: ListState,
+  { scroller, lines, latest, total, readScrollPosition }: ListView,
+): ListFocus {
   const focus = useCallback(
     (fits: (data: DOMStringMap) => boolean): void => {
       const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session], [data-group]") ?? [];
@@ -41,9 +44,9 @@ export function useListFocus(left: Left, { scroller, lines, latest, total, look 
     [scroller],
   );
   useEffect(() => {
-    const { focused } = left;
+    const { focused } = listState;
     if (focused !== undefined) focus(({ session }) => session === focused);
-  }, [left, focus]);
+  }, [listState, focus]);
 
   /** Scrolls a line into view and renders it, so that it can be focused. */
   const enter = (element: HTMLElement, { item, top, end }: PlacedLine, height: number): void => {
@@ -51,7 +54,7 @@ export function useListFocus(left: Left, { scroller, lines, latest, total, look 
     const least = end + element.scrollHeight - height - element.clientHeight;
     element.scrollTop = Math.min(top - 40, Math.max(element.scrollTop, least));
     // Render now, so that the row is in the document.
-    flushSync(look);
+    flushSync(readScrollPosition);
     focus(({ session, group }) => (item.type === "group" ? group === item.key : session === item.row.id));
   };
 

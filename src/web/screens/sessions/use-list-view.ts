@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState
 import { useSetting } from "../../app/store.ts";
 import { BREAKPOINTS } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
-import type { Left } from "./list-left.ts";
+import type { ListState } from "./list-state.ts";
 import type { ListItem } from "./session-list.ts";
 
 /** Heights of rows and group headings, in pixels, as in theme.css. Narrow lists have rows for touch in any density. */
@@ -21,7 +21,7 @@ export interface PlacedLine {
   readonly top: number;
   readonly end: number;
   /** For a heading: where the last row of its group ends. For a row: the same as `end`. */
-  readonly until: number;
+  readonly groupEnd: number;
 }
 
 /** Computes the position of each line. */
@@ -34,13 +34,13 @@ function placed(
     const top = end;
     end += item.type === "group" ? heights.group : heights.row;
     const key = item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
-    return { item, index, key, top, end, until: end };
+    return { item, index, key, top, end, groupEnd: end };
   });
-  let until = end;
+  let groupEnd = end;
   for (const line of lines.toReversed()) {
     if (line.item.type !== "group") continue;
-    line.until = until;
-    until = line.top;
+    line.groupEnd = groupEnd;
+    groupEnd = line.top;
   }
   return lines;
 }
@@ -55,39 +55,39 @@ export interface ListView {
   readonly total: number;
   readonly view: { readonly top: number; readonly height: number };
   /** Reads the scroll position again. */
-  look(): void;
+  readScrollPosition(): void;
   /** Keeps this line at its position in the viewport when the lines change next. */
   hold(key: string): void;
 }
 
-/** Computes the positions of the lines and tracks the scroll position, which is stored in `left`. */
-export function useListView(left: Left, items: readonly ListItem[]): ListView {
+/** Computes the positions of the lines and tracks the scroll position, which is stored in `listState`. */
+export function useListView(listState: ListState, items: readonly ListItem[]): ListView {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: left.scrollTop, height: 800 });
+  const [view, setView] = useState({ top: listState.scrollTop, height: 800 });
   const isNarrow = useMatch(BREAKPOINTS.narrow);
   const [density] = useSetting("density");
   const heights = HEIGHTS[isNarrow ? "narrow" : density];
   const lines = useMemo(() => placed(items, heights), [items, heights]);
   const total = lines.at(-1)?.end ?? 0;
 
-  const look = useCallback(() => {
+  const readScrollPosition = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
-    left.scrollTop = element.scrollTop;
+    listState.scrollTop = element.scrollTop;
     setView({ top: element.scrollTop, height: element.clientHeight });
-  }, [left]);
+  }, [listState]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    element.scrollTop = left.scrollTop;
-    const observer = new ResizeObserver(look);
+    element.scrollTop = listState.scrollTop;
+    const observer = new ResizeObserver(readScrollPosition);
     observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
+    element.addEventListener("scroll", readScrollPosition, { passive: true });
     return () => {
       observer.disconnect();
-      element.removeEventListener("scroll", look);
+      element.removeEventListener("scroll", readScrollPosition);
     };
-  }, [left, look]);
+  }, [listState, readScrollPosition]);
 
   // Visible rows keep their position when rows above them change: scroll by the median shift of the visible rows.
   const latest = useRef(lines);
@@ -98,10 +98,10 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
     const anchor = held.current;
     held.current = undefined;
     const element = scroller.current;
-    if (element === null || left.scrollTop === 0) return;
+    if (element === null || listState.scrollTop === 0) return;
     const tops = new Map(lines.map(({ key, top }) => [key, top]));
     const visible = before.filter(
-      ({ top, end }) => end > left.scrollTop && top < left.scrollTop + element.clientHeight,
+      ({ top, end }) => end > listState.scrollTop && top < listState.scrollTop + element.clientHeight,
     );
     const shifts = (anchor === undefined ? visible : before.filter(({ key }) => key === anchor))
       .map(({ key, top }) => (tops.get(key) ?? Number.NaN) - top)
@@ -109,12 +109,12 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
       .sort((a, b) => a - b);
     const shift = shifts[shifts.length >> 1] ?? 0;
     if (shift === 0) return;
-    element.scrollTop = left.scrollTop + shift;
-    look();
-  }, [left, lines, look]);
+    element.scrollTop = listState.scrollTop + shift;
+    readScrollPosition();
+  }, [listState, lines, readScrollPosition]);
 
   const hold = useCallback((key: string) => {
     held.current = key;
   }, []);
-  return { scroller, lines, latest, total, view, look, hold };
+  return { scroller, lines, latest, total, view, readScrollPosition, hold };
 }

@@ -2,7 +2,7 @@ import type { SessionState } from "../../../model/session-state.ts";
 import type { Client } from "../../app/store.ts";
 
 /** The state of the list when the user left it, restored on return. Kept until the page is closed. */
-export interface Left {
+export interface ListState {
   text: string;
   states: ReadonlySet<SessionState>;
   expanded: ReadonlySet<string>;
@@ -10,10 +10,15 @@ export interface Left {
   /** The session that had the focus last. */
   focused?: string | undefined;
 }
-const lists = new WeakMap<Client, Left>();
+const listStates = new WeakMap<Client, ListState>();
 /** Returns the state of the list; initially unfiltered and at the top. */
-export function leftOf(client: Client): Left {
-  const left = lists.get(client) ?? { text: "", states: new Set(), expanded: new Set(), scrollTop: 0 };
-  lists.set(client, left);
-  return left;
+export function listStateOf(client: Client): ListState {
+  const listState = listStates.get(client) ?? {
+    text: "",
+    states: new Set(),
+    expanded: new Set(),
+    scrollTop: 0,
+  };
+  listStates.set(client, listState);
+  return listState;
 }
