@@ -5,7 +5,7 @@ import type { Frame } from "../../src/model/frames/frame.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
-import { fit } from "../../src/web/screens/palette/fuzzy.ts";
+import { fuzzyMatch } from "../../src/web/screens/palette/fuzzy.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
@@ -200,12 +200,12 @@ test.each([
   ["nws", ["New session", "Answers: no"], "letters that begin at a word, close together"],
   ["sesion", ["New session", "Set in stone: one"], "a letter left out"],
 ])("%s finds the best match first (%#)", (query, [meant = "", other = ""]) => {
-  expect(fit(query, meant)?.score).toBeGreaterThan(fit(query, other)?.score ?? -1);
+  expect(fuzzyMatch(query, meant)?.score).toBeGreaterThan(fuzzyMatch(query, other)?.score ?? -1);
 });
 
 test("every word of a query must match, and matches are marked in the title", () => {
-  expect(fit("tide moon", "Compute the tide table")).toBeUndefined();
-  expect(fit("TIDE codex", "Compute the tide table", "codex · ~/sea")?.ranges).toEqual([
+  expect(fuzzyMatch("tide moon", "Compute the tide table")).toBeUndefined();
+  expect(fuzzyMatch("TIDE codex", "Compute the tide table", "codex · ~/sea")?.ranges).toEqual([
     { start: 12, end: 16 },
   ]);
 });

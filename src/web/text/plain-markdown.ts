@@ -1,7 +1,7 @@
 import { maskSecrets, secretsIn } from "../ui/url-secrets.ts";
 
 /** Maximum length of converted text. Titles have a few hundred characters. */
-const LONGEST = 4_000;
+const MAX_LENGTH = 4_000;
 /** Fenced code and code spans, whose content is not markup. */
 const CODE =
   /^ {0,3}(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)(?:\n {0,3}\1[`~]*[ \t]*(?=\n|$)|$)|(`+)(?!`)([^\n]*?[^`\n])\3(?!`)/gm;
@@ -24,7 +24,7 @@ const ADDRESS = /<?\bhttps?:\/\/[^\s<>"`]+>?/g;
  * (`jdx/hk#1077`). Code, and what may be a name, is unchanged.
  */
 export function plainMarkdown(text: string): string {
-  if (text.length > LONGEST || !/[*_~`#>[\]\\]|:\/\//.test(text)) return text;
+  if (text.length > MAX_LENGTH || !/[*_~`#>[\]\\]|:\/\//.test(text)) return text;
   let plain = "";
   let from = 0;
   for (const found of text.matchAll(CODE)) {

@@ -86,13 +86,13 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
 
   function press(event: KeyboardEvent<HTMLInputElement>): void {
     if (isComposing(event.nativeEvent)) return;
-    const moves: Readonly<Record<string, number>> = {
+    const targets: Readonly<Record<string, number>> = {
       ArrowDown: selected + 1 < entries.length ? selected + 1 : 0,
       ArrowUp: selected > 0 ? selected - 1 : entries.length - 1,
       PageDown: selected + PAGE,
       PageUp: selected - PAGE,
     };
-    const next = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+    const next = Object.hasOwn(targets, event.key) ? targets[event.key] : undefined;
     if (next !== undefined) {
       event.preventDefault();
       select(next);

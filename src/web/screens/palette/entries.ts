@@ -9,7 +9,7 @@ import type { Settings } from "../../app/settings.ts";
 import { ago, shortPath } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
-import { fit } from "./fuzzy.ts";
+import { fuzzyMatch } from "./fuzzy.ts";
 
 /** What an entry does: navigates to an address of the page, or calls a function. */
 type Action = { readonly href: string } | { run(): void };
@@ -42,8 +42,8 @@ type Ranked = PaletteGroup["entries"][number] & { readonly score: number };
 /** The entries that match a query, best first. With an empty query: the first ones, in their original order. */
 function ranked(entries: readonly PaletteEntry[], query: string): Ranked[] {
   const found = entries.flatMap((entry) => {
-    const fits = fit(query, entry.title, entry.details);
-    return fits === undefined ? [] : [{ ...entry, ranges: fits.ranges, score: fits.score }];
+    const match = fuzzyMatch(query, entry.title, entry.details);
+    return match === undefined ? [] : [{ ...entry, ranges: match.ranges, score: match.score }];
   });
   // The sort is stable: equally good matches keep the order of the source.
   if (query.trim() !== "") found.sort((a, b) => b.score - a.score);
@@ -57,8 +57,8 @@ function ranked(entries: readonly PaletteEntry[], query: string): Ranked[] {
 export function newSessionsGroup(entries: readonly PaletteEntry[], query: string): PaletteGroup[] {
   const found = entries
     .flatMap((entry) => {
-      const fits = fit(query, entry.title, entry.details);
-      return fits === undefined ? [] : [{ ...entry, ranges: fits.ranges }];
+      const match = fuzzyMatch(query, entry.title, entry.details);
+      return match === undefined ? [] : [{ ...entry, ranges: match.ranges }];
     })
     .slice(0, MAX_ENTRIES);
   return found.length === 0 ? [] : [{ id: "new", title: t.palette.newSessions, entries: found }];

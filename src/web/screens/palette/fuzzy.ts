@@ -1,41 +1,41 @@
 import type { TextRange } from "../../../model/search/match.ts";
 
 /** A match of a query in an entry. `ranges`: where in the title, in UTF-16 code units, in order and without overlaps. */
-export interface Fit {
+export interface FuzzyMatch {
   /** Higher is better. Comparable only among matches of the same query. */
   readonly score: number;
   readonly ranges: readonly TextRange[];
 }
 
 /** The weight of a match in the details, relative to a match in the title. */
-const DETAIL_SHARE = 0.4;
+const DETAIL_WEIGHT = 0.4;
 /** Maximum length of the range that contains scattered letters, per letter of the word. */
-const MAX_STRETCH = 3;
+const MAX_SPREAD = 3;
 
 /**
  * Matches a query against an entry. Each word of the query must occur in the title or the details: as a substring, or as
  * scattered letters in order, of which the first begins a word. Case is ignored. `undefined`: no match. An empty query matches
  * everything.
  */
-export function fit(query: string, title: string, details = ""): Fit | undefined {
+export function fuzzyMatch(query: string, title: string, details = ""): FuzzyMatch | undefined {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const [inTitle, inDetails] = [lowered(title), lowered(details)];
+  const [inTitle, inDetails] = [lowerCase(title), lowerCase(details)];
   let score = 0;
   const ranges: TextRange[] = [];
   for (const word of words) {
-    const named = fitWord(word, inTitle);
-    const detail = fitWord(word, inDetails);
-    if (named === undefined && detail === undefined) return undefined;
-    const detailScore = (detail?.score ?? 0) * DETAIL_SHARE;
-    score += Math.max(named?.score ?? 0, detailScore);
-    if (named !== undefined && named.score >= detailScore) ranges.push(...named.ranges);
+    const titleMatch = matchWord(word, inTitle);
+    const detailMatch = matchWord(word, inDetails);
+    if (titleMatch === undefined && detailMatch === undefined) return undefined;
+    const detailScore = (detailMatch?.score ?? 0) * DETAIL_WEIGHT;
+    score += Math.max(titleMatch?.score ?? 0, detailScore);
+    if (titleMatch !== undefined && titleMatch.score >= detailScore) ranges.push(...titleMatch.ranges);
   }
   // If two titles match equally well, the shorter one is more likely the wanted one.
   return { score: score - Math.min(title.length, 100) / 1_000, ranges: joined(ranges) };
 }
 
 /** Lower case with the same length: a letter whose lower case has two code units ("İ") is left as it is. */
-const lowered = (text: string): string => {
+const lowerCase = (text: string): string => {
   const lower = text.toLowerCase();
   return lower.length === text.length
     ? lower
@@ -45,8 +45,8 @@ const lowered = (text: string): string => {
 const isBoundary = (text: string, at: number): boolean =>
   at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? "");
 
-function fitWord(word: string, text: string): Fit | undefined {
-  let best: Fit | undefined;
+function matchWord(word: string, text: string): FuzzyMatch | undefined {
+  let best: FuzzyMatch | undefined;
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     const score = isBoundary(text, at) ? (at === 0 ? 12 : 10) : 6;
     if (best === undefined || score > best.score)
@@ -57,7 +57,7 @@ function fitWord(word: string, text: string): Fit | undefined {
 }
 
 /** Finds the letters of a word in order, starting at the beginning of a word of the text. */
-function scattered(word: string, text: string): Fit | undefined {
+function scattered(word: string, text: string): FuzzyMatch | undefined {
   if (word.length < 2) return undefined;
   const first = word[0] ?? "";
   for (let start = text.indexOf(first); start >= 0; start = text.indexOf(first, start + 1)) {
@@ -70,7 +70,7 @@ function scattered(word: string, text: string): Fit | undefined {
       ranges.push({ start: found, end: found + letter.length });
       at = found + letter.length;
     }
-    if (at - start > word.length * MAX_STRETCH) continue;
+    if (at - start > word.length * MAX_SPREAD) continue;
     const together = joined(ranges);
     return { score: 4 - together.length / word.length, ranges: together };
   }

@@ -23,19 +23,19 @@ export function useListedSessions(session_id: string | undefined): ListedSession
   const { version } = useStore(rows);
   const others = (): SessionSummary[] =>
     [...rows.getState().byId.values()].filter(({ id }) => id !== session_id);
-  const take = () => {
+  const takeSnapshot = () => {
     const now = Date.now();
     const all = others();
     return { now, known: new Set(all.map(({ id }) => id)), sessions: sessionEntries(all, now) };
   };
-  const [taken, setTaken] = useState(take);
+  const [snapshot, setSnapshot] = useState(takeSnapshot);
   // Depends on `version`, because the map of rows is mutated.
   const added = useMemo(
     () =>
       others()
-        .filter(({ id }) => !taken.known.has(id))
-        .map((row) => sessionEntry(row, taken.now)),
-    [taken, version],
+        .filter(({ id }) => !snapshot.known.has(id))
+        .map((row) => sessionEntry(row, snapshot.now)),
+    [snapshot, version],
   );
-  return { sessions: taken.sessions, added, refresh: () => setTaken(take()) };
+  return { sessions: snapshot.sessions, added, refresh: () => setSnapshot(takeSnapshot()) };
 }

@@ -50,9 +50,9 @@ export function OpenRequests({
   const before = useRef("");
   useEffect(() => {
     const now = ids.split(" ");
-    const gone = before.current.split(" ").filter((id) => id !== "" && !now.includes(id));
+    const goneIds = before.current.split(" ").filter((id) => id !== "" && !now.includes(id));
     before.current = ids;
-    if (gone.some((id) => !answered.current.has(id))) onMessage?.(t.terminal.answeredThere);
+    if (goneIds.some((id) => !answered.current.has(id))) onMessage?.(t.terminal.answeredThere);
     else if (ids !== "") onMessage?.("");
   }, [ids, onMessage]);
 

@@ -28,18 +28,18 @@ export function RuleForm({
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState<"trying" | "saving">();
   /** The last trial and the condition that it belongs to: after a change, its result is not shown. */
-  const [tried, setTried] = useState<{ of: string; reply: RuleTrialReply }>();
+  const [lastTrial, setLastTrial] = useState<{ of: string; reply: RuleTrialReply }>();
   const condition = conditionOf(draft);
   const key = JSON.stringify([condition, draft.scope]);
 
-  const tryIt = async (): Promise<void> => {
+  const runTrial = async (): Promise<void> => {
     if (condition === undefined) return setProblem(t.rules.incomplete);
     setBusy("trying");
     setProblem(undefined);
     const { when, scope } = bodyOf(draft, condition);
     const reply = await api.tryRule({ when, ...(scope !== undefined && { scope }) });
     setBusy(undefined);
-    if (reply.ok) setTried({ of: key, reply: reply.value });
+    if (reply.ok) setLastTrial({ of: key, reply: reply.value });
     else setProblem(failureText(reply.failure));
   };
   const save = async (event: FormEvent): Promise<void> => {
@@ -87,7 +87,12 @@ export function RuleForm({
         onChange={(scope) => onChange({ ...draft, scope })}
       />
       <p className="rule-buttons">
-        <button type="button" className="button" disabled={busy !== undefined} onClick={() => void tryIt()}>
+        <button
+          type="button"
+          className="button"
+          disabled={busy !== undefined}
+          onClick={() => void runTrial()}
+        >
           {busy === "trying" ? t.rules.trying : t.rules.tryIt}
         </button>
         <button type="submit" className="button button-main" disabled={busy !== undefined}>
@@ -102,7 +107,7 @@ export function RuleForm({
           {problem}
         </p>
       )}
-      {tried?.of === key && <RuleTrial trial={tried.reply} />}
+      {lastTrial?.of === key && <RuleTrial trial={lastTrial.reply} />}
     </form>
   );
 }

@@ -28,7 +28,7 @@ const FOLDER = /^(?:\/|[a-z]:\\)/i;
 /** Minimum time between two requests while sessions grow, in milliseconds. The part index lags behind by some seconds. */
 const REFRESH_MS = 5_000;
 /** Maximum number of unpriced models that are named. */
-const NAMED_MODELS = 5;
+const MAX_NAMED_MODELS = 5;
 
 /** The usage of all sessions, by day, project, agent or model. */
 export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): ReactNode {
@@ -86,8 +86,8 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
 function Notes({ usage: { total, not_indexed } }: { usage: UsageReply }): ReactNode {
   const { tokens, unpriced_tokens, unpriced_models } = total.cost;
   const named = unpriced_models.filter((model) => model !== "");
-  const more = unpriced_models.length - Math.min(named.length, NAMED_MODELS);
-  const names = [...named.slice(0, NAMED_MODELS), ...(more > 0 ? [t.figures.moreModels(more)] : [])];
+  const more = unpriced_models.length - Math.min(named.length, MAX_NAMED_MODELS);
+  const names = [...named.slice(0, MAX_NAMED_MODELS), ...(more > 0 ? [t.figures.moreModels(more)] : [])];
   return (
     <>
       {unpriced_tokens > 0 && (
