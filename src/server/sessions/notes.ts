@@ -36,6 +36,8 @@ interface NotesOptions {
   now: () => number;
 }
 
+const NOT_STORED = "Opened files are not stored, so their sessions cannot have notes.";
+
 /** Keeps notes, and adds their number to the rows. */
 export function withNotes(options: NotesOptions): { sessions: Sessions; notes: Notes } {
   const { store, now } = options;
@@ -73,8 +75,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
       if (known?.session_id === session_id) return known;
       if (known) throw new Refused(409, "note_id", "A note of another session has this id.");
       if (!sessions.get(session_id)) throw new Refused(404, "no_session", "No such session.");
-      if (isOpenedSession(session_id))
-        throw new Refused(409, "not_stored", "Nothing is stored about a session in an opened file.");
+      if (isOpenedSession(session_id)) throw new Refused(409, "not_stored", NOT_STORED);
       const part = part_id === undefined ? undefined : await notedPart(sessions, session_id, part_id);
       // The same request may have been sent twice, while the session was being read.
       const added = byId.get(note_id);
