@@ -131,14 +131,14 @@ function Screen(): ReactNode {
     void loadScreen(parseRoute(new URL(location.href)));
     setAttempt((before) => before + 1);
   }, []);
-  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadBackground>>>();
+  const [background, setBackground] = useState<Awaited<ReturnType<typeof loadBackground>>>();
   useEffect(followLinks, []);
   useKeys(pageKeys());
   // Prefetched, so that a click need not wait. If prefetching fails, the click fetches the script again.
   useEffect(() => {
     let cancel: (() => void) | undefined;
     const timer = setTimeout(() => {
-      void loadBackground().then(setAnnouncing, () => {});
+      void loadBackground().then(setBackground, () => {});
       void loadHelpDialogs().catch(() => {});
       void loadPalette().catch(() => {});
       cancel = loadAllWhenIdle();
@@ -155,16 +155,16 @@ function Screen(): ReactNode {
     <>
       {/* Rendered while it is empty: screen readers may miss a live region that is added together with its text. */}
       <p className="unseen" role="status">
-        {announcing !== undefined && (
+        {background !== undefined && (
           <ErrorBoundary of={href} fallback={() => t.announce.cannot}>
-            <announcing.Announcements
+            <background.Announcements
               session_id={route.screen === "session" ? route.session_id : undefined}
             />
           </ErrorBoundary>
         )}
       </p>
-      {announcing !== undefined && (
-        <announcing.Notifications session_id={route.screen === "session" ? route.session_id : undefined} />
+      {background !== undefined && (
+        <background.Notifications session_id={route.screen === "session" ? route.session_id : undefined} />
       )}
       <ErrorBoundary
         of={href}

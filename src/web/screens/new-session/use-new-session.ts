@@ -126,8 +126,14 @@ export function useNewSession(): NewSessionForm {
   const [reply, setReply] = useState<AgentsReply>();
   const [loadProblem, setLoadProblem] = useState<string>();
   const [{ draft, choice, problems, isSubmitted, imageProblems }, setForm] = useState<Form>(() => {
-    const kept = loadDraft(PLACE);
-    return { draft: kept, choice: kept.choice ?? {}, problems: {}, isSubmitted: false, imageProblems: [] };
+    const stored = loadDraft(PLACE);
+    return {
+      draft: stored,
+      choice: stored.choice ?? {},
+      problems: {},
+      isSubmitted: false,
+      imageProblems: [],
+    };
   });
   const [starting, setStarting] = useState(false);
   /** Number of image reads in progress. */
@@ -184,9 +190,9 @@ export function useNewSession(): NewSessionForm {
     setReading((count) => count - 1);
     // The user has left the screen: add the images to the stored draft.
     if (form.current === null) {
-      const kept = loadDraft(PLACE);
-      const { images } = appendImages({ images: kept.images, imageProblems: [] }, read);
-      saveDraft(PLACE, { ...kept, images, message_id: newId(), tried: false });
+      const stored = loadDraft(PLACE);
+      const { images } = appendImages({ images: stored.images, imageProblems: [] }, read);
+      saveDraft(PLACE, { ...stored, images, message_id: newId(), tried: false });
       return;
     }
     const message_id = newId();

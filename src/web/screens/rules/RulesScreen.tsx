@@ -30,9 +30,9 @@ export function RulesScreen(): ReactNode {
   /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
   usePageTitle(t.rules.pageTitle);
-  const begin = (): void => setDraft(emptyDraft(newId()));
+  const addRule = (): void => setDraft(emptyDraft(newId()));
   const bindings: KeyBinding[] = [
-    { keys: ["n"], label: t.rules.add, run: begin },
+    { keys: ["n"], label: t.rules.add, run: addRule },
     { keys: ["u"], label: t.usage.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
@@ -108,7 +108,7 @@ export function RulesScreen(): ReactNode {
           ))}
         </ul>
         <p>
-          <button ref={add} type="button" className="button" onClick={begin}>
+          <button ref={add} type="button" className="button" onClick={addRule}>
             {t.rules.add}
           </button>
         </p>

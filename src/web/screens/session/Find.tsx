@@ -132,9 +132,9 @@ export function Find({
   };
   /** Marks the match in the address, and scrolls to it unless the reading position was restored. */
   const startFromAddress = ({ part, scrolls }: FindStart, found: readonly Hit[]): void => {
-    const named = found.findIndex(({ part_id }) => part_id === part?.id);
-    setHitIndex(named < 0 ? undefined : named);
-    const hit = found[named];
+    const addressIndex = found.findIndex(({ part_id }) => part_id === part?.id);
+    setHitIndex(addressIndex < 0 ? undefined : addressIndex);
+    const hit = found[addressIndex];
     if (hit !== undefined && scrolls) return void goToHit(hit, "first");
     if (part === undefined) return;
     // The part index found the text in this part, but the search of the session did not: mark it if the row shows it.
@@ -149,10 +149,10 @@ export function Find({
 
   useLayoutEffect(() => {
     const rows = scroller.current?.rows();
-    const marked = text.length > 1 ? text : "";
-    latest.current.onText(marked);
-    if (marked === "" || !rows) return;
-    marks.current = markText(rows, marked, () => latest.current.onRowsChanged(), otherTexts);
+    const markedText = text.length > 1 ? text : "";
+    latest.current.onText(markedText);
+    if (markedText === "" || !rows) return;
+    marks.current = markText(rows, markedText, () => latest.current.onRowsChanged(), otherTexts);
     return () => {
       marks.current?.end();
       marks.current = undefined;

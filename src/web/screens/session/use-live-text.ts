@@ -40,18 +40,18 @@ const NO_ROWS: ReadonlySet<string> = new Set();
 export function useLiveText(session: OpenSession): LiveText {
   const live = useStore(session.state, (state) => state.live);
   const transcript = useStore(session.state, (state) => state.transcript);
-  const known = useRef(new Map<string, Shown>());
+  const shownParts = useRef(new Map<string, Shown>());
 
   const show = (part: LivePart, of: TranscriptPart | undefined): TranscriptPart => {
-    const before = known.current.get(part.id);
+    const before = shownParts.current.get(part.id);
     if (before?.live === part && before.of === of) return before.part;
     const shown = shownPart(part, of, session.id);
     if (before !== undefined && before.of === of && part.text.startsWith(before.live.text))
       recordGrowth(before.part, shown, part.text.slice(before.live.text.length), part.text.length);
-    known.current.set(part.id, { live: part, of, part: shown });
+    shownParts.current.set(part.id, { live: part, of, part: shown });
     return shown;
   };
-  if (live.length === 0 && known.current.size > 0) known.current.clear();
+  if (live.length === 0 && shownParts.current.size > 0) shownParts.current.clear();
 
   const isRecorded = ({ part_id }: LivePart): boolean =>
     part_id !== undefined && transcript !== undefined && positionOf(transcript, part_id) !== undefined;

@@ -88,8 +88,8 @@ export function useMark(
 ): (patch: ReadStatePatch) => Promise<boolean> {
   const client = useClient();
   return async (patch) => {
-    const kept = await markRead(client, session_id, patch);
-    setMessage(kept ? "" : t.attention.notSaved);
-    return kept;
+    const isStored = await markRead(client, session_id, patch);
+    setMessage(isStored ? "" : t.attention.notSaved);
+    return isStored;
   };
 }

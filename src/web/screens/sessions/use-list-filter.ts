@@ -17,12 +17,12 @@ export function useListFilter(
     listState.states = states;
   }, [listState, text, states]);
   const address = sessionsHref({ text, states });
-  const named = sessionsHref(filter);
-  const [known, setKnown] = useState(named);
-  if (named !== known) {
-    setKnown(named);
+  const routeAddress = sessionsHref(filter);
+  const [lastAddress, setLastAddress] = useState(routeAddress);
+  if (routeAddress !== lastAddress) {
+    setLastAddress(routeAddress);
     // Equal if this screen wrote the address itself; different after a navigation in the history.
-    if (named !== address) setFilter(filter);
+    if (routeAddress !== address) setFilter(filter);
   }
   useEffect(() => {
     const write = (): null => {

@@ -92,13 +92,13 @@ interface Colors {
   failed: string;
 }
 
-let known: { ink: string; colors: Colors } | undefined;
+let cachedColors: { ink: string; colors: Colors } | undefined;
 
 /** The computed colours of the theme, because a canvas may not support `light-dark()`. Read again when the theme changes. */
 function colorsOf(canvas: HTMLCanvasElement): Colors {
   const style = getComputedStyle(canvas);
   const { color: ink } = style;
-  if (known?.ink === ink) return known.colors;
+  if (cachedColors?.ink === ink) return cachedColors.colors;
   const before = canvas.style.color;
   const color = (name: string): string => {
     canvas.style.color = `var(${name})`;
@@ -124,7 +124,7 @@ function colorsOf(canvas: HTMLCanvasElement): Colors {
     failed,
   };
   canvas.style.color = before;
-  known = { ink, colors };
+  cachedColors = { ink, colors };
   return colors;
 }
 

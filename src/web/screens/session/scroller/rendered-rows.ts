@@ -17,18 +17,18 @@ export function renderedTurns(
   inView: VisibleTurn[],
   between: readonly VisibleTurn[],
 ): VisibleTurn[] {
-  const keep = (turns: VisibleTurn[], first?: number, last = first): VisibleTurn[] =>
+  const include = (turns: VisibleTurn[], first?: number, last = first): VisibleTurn[] =>
     first !== undefined && last !== undefined && first < layout.parts && last < layout.parts
       ? joinTurns(turns, layout.visible(layout.topOf(first), layout.topOf(last)))
       : turns;
   const { rows = [] } = held.current ?? {};
   const firstHeld = rows[0];
   const lastHeld = rows.at(-1);
-  const kept = keep(inView, focusedRow.current);
+  const withFocused = include(inView, focusedRow.current);
   const ends =
     firstHeld !== undefined && lastHeld !== undefined && lastHeld - firstHeld > MAX_HELD_ROWS
-      ? keep(keep(kept, firstHeld), lastHeld)
-      : keep(kept, firstHeld, lastHeld);
+      ? include(include(withFocused, firstHeld), lastHeld)
+      : include(withFocused, firstHeld, lastHeld);
   return joinTurns(ends, between);
 }
 

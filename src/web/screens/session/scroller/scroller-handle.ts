@@ -53,12 +53,12 @@ export function createScrollerHandle(
       const shown = transcript?.turns.at(turn);
       toPart(scrolling, transcript, shown?.prompt_index ?? shown?.first_part ?? 0);
     },
-    toPlace: (place) => go(scrolling, place),
-    toStart: () => go(scrolling, AT_START),
+    toPlace: (place) => scrollToPlace(scrolling, place),
+    toStart: () => scrollToPlace(scrolling, AT_START),
     toEnd() {
       // The rows stay held, but now show their current content.
       if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
-      go(scrolling, { end: true });
+      scrollToPlace(scrolling, { end: true });
     },
     scroll: (by, unit) =>
       box.current?.scrollBy({ top: unit === "pixels" ? by : by * (viewport.current.height - 80) }),
@@ -107,7 +107,7 @@ function isInView({ layout, view }: Scrolling, row: number): boolean {
   return rowTop < top + height && rowTop + rowHeight > top;
 }
 
-function go({ view, place, tick }: Scrolling, next: Place): void {
+function scrollToPlace({ view, place, tick }: Scrolling, next: Place): void {
   view.seeksEnd.current = false;
   place(next);
   // Commit now, which scrolls there and measures the rows.
@@ -121,17 +121,17 @@ function toPart(scrolling: Scrolling, transcript: Transcript | undefined, wanted
   const isHeading = layout.topOf(index) === layout.turnTop(turn);
   const offsetNow = (): number => (isHeading ? 0 : -covered(scrolling, turn) - BELOW_HEADING);
   const guess = offsetNow();
-  go(scrolling, { end: false, index, offset: guess });
+  scrollToPlace(scrolling, { end: false, index, offset: guess });
   // Only now the heading is measured, if it had never been rendered: correct the position.
   const offset = offsetNow();
-  if (offset !== guess) go(scrolling, { end: false, index, offset });
+  if (offset !== guess) scrollToPlace(scrolling, { end: false, index, offset });
   // In an expanded group, the part is somewhere below the group's own line.
   const part = index === wanted ? undefined : transcript?.parts.at(wanted);
   const inside = part && document.getElementById(`part-${part.id}`);
   const row = inside?.closest("[data-index]");
   if (!inside || !row) return;
   const down = inside.getBoundingClientRect().top - row.getBoundingClientRect().top;
-  go(scrolling, { end: false, index, offset: offset + down });
+  scrollToPlace(scrolling, { end: false, index, offset: offset + down });
 }
 
 function toRange(scrolling: Scrolling, range: Range): void {
@@ -146,7 +146,7 @@ function toRange(scrolling: Scrolling, range: Range): void {
   if (top >= box.top + heading && bottom <= box.bottom - BELOW_HEADING) return;
   const down = top - row.getBoundingClientRect().top;
   const above = heading + (view.viewport.current.height - heading) / ABOVE_RANGE;
-  go(scrolling, { end: false, index, offset: down - above });
+  scrollToPlace(scrolling, { end: false, index, offset: down - above });
 }
 
 function step(scrolling: Scrolling, transcript: Transcript | undefined, by: 1 | -1): void {
@@ -160,7 +160,7 @@ function step(scrolling: Scrolling, transcript: Transcript | undefined, by: 1 | 
   const rowTop = layout.topOf(index);
   const heading = covered(scrolling, layout.turnOf(index));
   if (nextShown(layout, index, 1) === undefined && rowTop - heading >= layout.height - height)
-    go(scrolling, { end: true });
+    scrollToPlace(scrolling, { end: true });
   else {
     if (rowTop - heading < viewTop || rowTop + 40 > viewTop + height) toPart(scrolling, transcript, index);
     anchorFocused(scrolling, index);

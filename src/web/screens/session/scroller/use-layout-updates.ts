@@ -47,10 +47,10 @@ export function useLayoutUpdates(
       const { transcript: next, change, stale } = state;
       const before = latest.current;
       if (next === undefined) return;
-      const written = layout.setLive(liveRows(state), next);
+      const changedLive = layout.setLive(liveRows(state), next);
       if (next === before.transcript) {
-        if (written.length === 0) return;
-        layout.update(next, written);
+        if (changedLive.length === 0) return;
+        layout.update(next, changedLive);
         tick();
         return;
       }
@@ -60,7 +60,7 @@ export function useLayoutUpdates(
         held.current = stale && held.current && { ...held.current, parts: new Map() };
         layout.reset(next, before);
       } else {
-        const added = layout.update(next, [...change.touched, ...written]);
+        const added = layout.update(next, [...change.touched, ...changedLive]);
         if (!anchor.current.end && added.rows + added.errors > 0) onAdded(added);
       }
       tick();
