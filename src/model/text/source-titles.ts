@@ -1,9 +1,10 @@
 import { codedTexts } from "./catalog.ts";
 
-type Optional<Name extends string> = { [Key in Name]?: string | undefined };
+/** Parameters that may be absent. */
+export type Optional<Name extends string, Value = string> = { [Key in Name]?: Value | undefined };
 
 /** `: ` and a text, if there is one. */
-const after = (text: string | undefined): string => (text === undefined ? "" : `: ${text}`);
+export const after = (text: string | undefined): string => (text === undefined ? "" : `: ${text}`);
 
 /**
  * The titles that readers of agents' records write: of markers, context, and records that they do not know. Those of several agents

@@ -1,5 +1,8 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { splitErrorText } from "../error-text.ts";
 import { firstLine } from "../lines/first-line.ts";
@@ -8,6 +11,7 @@ import { type Block, type BlockContent, contentOf, continues, isEqual, wasOf } f
 import { type Call, inputOf, setInput } from "./call-table.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
 import { isDamaged, readDamaged } from "./damaged.ts";
+import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session, Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
@@ -19,14 +23,7 @@ import { searchHits, startsRun } from "./tool-extra.ts";
 export function readAssistant(session: Session, line: Line): Disposition {
   const message = asObject(line.value.message);
   if (message === undefined) {
-    const { part_id } = session.recordPart(line);
-    session.push(line, {
-      type: "unknown",
-      part_id,
-      raw: line.value,
-      title: "assistant line without a message",
-    });
-    return { kind: "unknown" };
+    return pushUnknown(session, line, line.value, claudeCodeTitle("assistant_line_without_message"));
   }
   if (isDamaged(message)) {
     session.endStep(line);
@@ -79,9 +76,9 @@ export function readAssistant(session: Session, line: Line): Disposition {
         else folded += 1;
         return;
       case "fallback": {
-        const from = asString(asObject(block.from)?.model) ?? "one model";
-        const to = asString(asObject(block.to)?.model) ?? "another";
-        session.marker(line, "model_switch", `Fell back from ${from} to ${to}`, undefined, block);
+        const from = asString(asObject(block.from)?.model);
+        const to = asString(asObject(block.to)?.model);
+        session.marker(line, "model_switch", claudeCodeTitle("fell_back", { from, to }), undefined, block);
         step.lastIsBlock = false;
         shown += 1;
         return;
@@ -94,9 +91,9 @@ export function readAssistant(session: Session, line: Line): Disposition {
           else folded += 1;
           return;
         }
-        const { part_id } = session.recordPart(line);
-        const title = `Block of type ${firstLine(asString(block.type) ?? "unknown")}`;
-        session.push(line, { type: "unknown", part_id, raw: block, title });
+        const type = asString(block.type);
+        const known = type === undefined ? undefined : firstLine(type);
+        pushUnknown(session, line, block, sourceTitle("block_of_type", { type: known }));
         unknown += 1;
       }
     }
@@ -116,7 +113,8 @@ function isBlank(block: JsonObject): boolean {
 }
 
 function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
-  const { message, answer } = splitErrorText(textOf(blocks).trim() || "API error");
+  const text = textOf(blocks).trim();
+  const { message, answer } = splitErrorText(text);
   session.endStep(line);
   session.turnFailed = true;
   const data: JsonObject = {};
@@ -127,7 +125,7 @@ function readApiError(session: Session, line: Line, blocks: readonly JsonObject[
   session.push(line, {
     type: "error",
     part_id: session.recordPart(line).part_id,
-    message,
+    ...messageFields(text === "" ? claudeCodeTitle("claude_api_error") : message),
     ...(Object.keys(data).length > 0 && { data }),
   });
   return { kind: "shown" };

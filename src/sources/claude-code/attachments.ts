@@ -7,10 +7,13 @@ import {
   asText,
   type JsonObject,
 } from "../../model/narrow.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { fieldsOf, renderedOf, textOf } from "./attachment-text.ts";
 import { readHookContext, readHookFailure, readHookMessage, readHookOutput } from "./hooks.ts";
+import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session } from "./session-types.ts";
 import { readQueued } from "./user.ts";
 
@@ -54,16 +57,22 @@ const BOOKKEEPING = new Set([
   "workflow_size_guideline_change",
 ]);
 
+/** Attachments that are a file, and the titles of their markers. */
+const FILES = {
+  compact_file_reference: "read_before_compaction",
+  directory: "folder_attached",
+  edited_text_file: "changed_outside",
+  file: "file_attached",
+  nested_memory: "memory_file",
+  opened_file_in_ide: "from_editor",
+  selected_lines_in_ide: "from_editor",
+} as const;
+
 /** Reads `attachment` lines: queued prompts, hooks, files that were added to the context, and bookkeeping. */
 export function readAttachment(session: Session, line: Line): Disposition {
   const attachment = asObject(line.value.attachment) ?? {};
   const type = asString(attachment.type) ?? "";
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `context bookkeeping: ${type}` };
-  const name =
-    asText(attachment.displayPath) ??
-    asText(attachment.filename) ??
-    asText(attachment.path) ??
-    (type === "directory" ? "a folder" : "a file");
   switch (type) {
     case "queued_command":
       return readQueued(session, line, attachment);
@@ -81,22 +90,12 @@ export function readAttachment(session: Session, line: Line): Disposition {
       return readHookFailure(session, line, attachment, type);
     case "file":
     case "directory":
-      return context(session, line, `Attached ${name}`, textOf(attachment.content), attachment);
     case "edited_text_file":
-      return context(
-        session,
-        line,
-        `Changed outside of the agent: ${name}`,
-        textOf(attachment.snippet),
-        attachment,
-      );
     case "compact_file_reference":
-      return context(session, line, `Read before the compaction: ${name}`, "", attachment);
     case "selected_lines_in_ide":
     case "opened_file_in_ide":
-      return context(session, line, `From the editor: ${name}`, textOf(attachment.content), attachment);
     case "nested_memory":
-      return context(session, line, `Memory: ${name}`, textOf(attachment.content), attachment);
+      return readFile(session, line, attachment, type);
     case "instructions":
       return readInstructions(session, line, attachment);
     case "plan_mode":
@@ -117,10 +116,28 @@ export function readAttachment(session: Session, line: Line): Disposition {
     case "goal_status":
       return readGoal(session, line, attachment);
     case "read_truncation_notice":
-      return context(session, line, "A file was read in part", textOf(attachment.banner), attachment);
+      return context(
+        session,
+        line,
+        claudeCodeTitle("file_read_in_part"),
+        textOf(attachment.banner),
+        attachment,
+      );
     default:
       return readOther(session, line, attachment, type);
   }
+}
+
+function readFile(
+  session: Session,
+  line: Line,
+  attachment: JsonObject,
+  type: keyof typeof FILES,
+): Disposition {
+  const name = asText(attachment.displayPath) ?? asText(attachment.filename) ?? asText(attachment.path);
+  const content = type === "edited_text_file" ? attachment.snippet : attachment.content;
+  const text = type === "compact_file_reference" ? "" : textOf(content);
+  return context(session, line, claudeCodeTitle(FILES[type], { name }), text, attachment);
 }
 
 function readMcpInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {
@@ -130,14 +147,14 @@ function readMcpInstructions(session: Session, line: Line, attachment: JsonObjec
     return { kind: "hidden", rule: "context bookkeeping: mcp_instructions_delta" };
   const title =
     names.length > 0
-      ? `MCP instructions: ${names.join(", ")}`
-      : `MCP instructions removed: ${removed.join(", ")}`;
+      ? claudeCodeTitle("mcp_instructions", { names: names.join(", ") })
+      : claudeCodeTitle("mcp_instructions_removed", { names: removed.join(", ") });
   return context(session, line, title, textOf(attachment.addedBlocks) || renderedOf(line), attachment);
 }
 
 function readStructuredOutput(session: Session, line: Line, attachment: JsonObject): Disposition {
   const call = session.callNamed(asString(attachment.toolUseID) ?? "");
-  if (call === undefined) return context(session, line, "Structured output", "", attachment);
+  if (call === undefined) return context(session, line, claudeCodeTitle("structured_output"), "", attachment);
   session.finalStep = session.lastStep;
   const metadata = { structured_output: attachment.data ?? null };
   session.push(line, { type: "task.metadata", tool_call_id: call.id, metadata });
@@ -146,9 +163,9 @@ function readStructuredOutput(session: Session, line: Line, attachment: JsonObje
 
 function readGoal(session: Session, line: Line, attachment: JsonObject): Disposition {
   const state =
-    attachment.met === true ? "Goal met" : attachment.sentinel === true ? "Goal set" : "Goal not met yet";
+    attachment.met === true ? "goal_met" : attachment.sentinel === true ? "goal_set" : "goal_not_met";
   const goal = asText(attachment.condition);
-  const title = goal === undefined ? state : `${state}: ${firstLine(goal)}`;
+  const title = claudeCodeTitle(state, { goal: goal === undefined ? undefined : firstLine(goal) });
   session.marker(line, "note", title, [goal, asText(attachment.reason)].filter(Boolean).join("\n\n"));
   return SHOWN;
 }
@@ -162,13 +179,8 @@ function readOther(session: Session, line: Line, attachment: JsonObject, type: s
     session.marker(line, "context", title, text, attachment);
     return SHOWN;
   }
-  session.push(line, {
-    type: "unknown",
-    part_id: session.recordPart(line).part_id,
-    raw: attachment,
-    title: `Attachment of type ${firstLine(type) || "unknown"}`,
-  });
-  return { kind: "unknown" };
+  const unknown = claudeCodeTitle("attachment_of_type", { type: firstLine(type) || undefined });
+  return pushUnknown(session, line, attachment, unknown);
 }
 
 /** Reads reminders of plan and auto mode, which are repeated to the model. */
@@ -184,8 +196,8 @@ function readMode(
   if (isOn) session.modes.push(mode);
   else if (known !== -1) session.modes.splice(known, 1);
   const file = asText(attachment.planFilePath);
-  const name = `${mode.charAt(0).toUpperCase()}${mode.slice(1)} mode`;
-  session.marker(line, "context", `${name} ${isOn ? "on" : "off"}`, renderedOf(line) || file, attachment);
+  const title = claudeCodeTitle(`${mode}_mode_${isOn ? "on" : "off"}`);
+  session.marker(line, "context", title, renderedOf(line) || file, attachment);
   return SHOWN;
 }
 
@@ -210,11 +222,10 @@ function readDiagnostics(session: Session, line: Line, attachment: JsonObject): 
     }
   }
   if (lines.length === 0) return { kind: "hidden", rule: "diagnostics without a finding" };
-  const more = lines.length > 1 ? ` and ${lines.length - 1} more` : "";
   session.marker(
     line,
     "context",
-    `Diagnostics: ${firstLine(lines[0] ?? "")}${more}`,
+    claudeCodeTitle("diagnostics", { first: firstLine(lines[0] ?? ""), more: lines.length - 1 }),
     lines.join("\n"),
     attachment,
   );
@@ -224,12 +235,18 @@ function readDiagnostics(session: Session, line: Line, attachment: JsonObject): 
 function context(
   session: Session,
   line: Line,
-  title: string,
+  title: CodedText,
   text: string,
   attachment: JsonObject,
 ): Disposition {
-  session.marker(line, "context", firstLine(title), text, text === "" ? attachment : undefined);
+  session.marker(line, "context", shortTitle(title), text, text === "" ? attachment : undefined);
   return SHOWN;
+}
+
+/** Shortens a title, and the names in it, to one line. */
+function shortTitle({ text, code, params = {} }: CodedText): CodedText {
+  const short = Object.entries(params).map(([name, value]) => [name, firstLine(String(value))] as const);
+  return { text: firstLine(text), code, ...(short.length > 0 && { params: Object.fromEntries(short) }) };
 }
 
 /** Reads instruction files that are added to the context: all of them at first, later the changed ones. */
@@ -242,7 +259,9 @@ function readInstructions(session: Session, line: Line, attachment: JsonObject):
   if (names.length === 0 && removed.length === 0)
     return { kind: "hidden", rule: "context bookkeeping: instructions" };
   const title =
-    names.length > 0 ? `Instructions: ${names.join(", ")}` : `Instructions removed: ${removed.join(", ")}`;
+    names.length > 0
+      ? claudeCodeTitle("instruction_files", { names: names.join(", ") })
+      : claudeCodeTitle("instruction_files_removed", { names: removed.join(", ") });
   const text = [
     ...files.map((file, index) => `${names[index]}\n\n${textOf(file.content)}`),
     ...removed.map((name) => `Removed: ${name}`),

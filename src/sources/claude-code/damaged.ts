@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import type { Line, Session } from "./session-types.ts";
 
@@ -15,7 +17,9 @@ export function readDamaged(session: Session, line: Line): Disposition {
     type: "unknown",
     part_id: session.recordPart(line).part_id,
     raw: line.value,
-    title: `Unreadable ${line.value.type === "assistant" ? "answer of the model" : "message"}`,
+    ...titleFields(
+      claudeCodeTitle(line.value.type === "assistant" ? "unreadable_answer" : "unreadable_message"),
+    ),
     error: "The message of this record is damaged: it has no content.",
   });
   return { kind: "unreadable" };

@@ -1,6 +1,8 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Disposition, ReadRecord } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { parseObject } from "../lines/parse-object.ts";
@@ -163,7 +165,10 @@ export function readPermissionMode(
     return repeated;
   const from = state.toldMode ?? (before === mode ? undefined : before);
   state.toldMode = mode;
-  const title = from === undefined ? `Permission mode: ${mode}` : `Permission mode: ${from} → ${mode}`;
+  const title =
+    from === undefined
+      ? sourceTitle("permission_mode", { mode })
+      : claudeCodeTitle("permission_mode_changed", { before: from, now: mode });
   session.marker(line, "note", title, undefined, { permission_mode: mode });
   return { kind: "shown" };
 }

@@ -1,4 +1,6 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { messageFields, type Title } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { readAssistant } from "./assistant.ts";
@@ -10,6 +12,7 @@ import { answersInherited, hidingRuleOf, sessionOf } from "./inline-runs.ts";
 import { readSystem } from "./notices.ts";
 import type { OpenFile } from "./open-file.ts";
 import { readProgress } from "./progress.ts";
+import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session } from "./session-types.ts";
 import { isInterrupt, readUser } from "./user.ts";
 
@@ -127,8 +130,8 @@ function readResult(file: OpenFile, line: Line): Disposition {
   const usd = asNumber(value.total_cost_usd);
   if (usd !== undefined) updateSession(file, line, { agent_cost: { usd } });
   if (value.is_error === true) {
-    const message = asText(value.result) ?? asText(value.subtype) ?? "The run failed";
-    main.push(line, { type: "error", part_id: main.recordPart(line).part_id, message });
+    const message = asText(value.result) ?? asText(value.subtype) ?? claudeCodeTitle("run_failed");
+    main.push(line, { type: "error", part_id: main.recordPart(line).part_id, ...messageFields(message) });
     main.turnFailed = true;
   }
   main.endTurn(line, main.turnFailed ? "failed" : "completed");
@@ -139,8 +142,7 @@ function readResult(file: OpenFile, line: Line): Disposition {
 function noteEndOfCopy(file: OpenFile, session: Session, line: Line): void {
   const from = file.state.otherSession;
   const data = from === undefined ? undefined : { session_id: asSessionId(from) };
-  if (session.begun)
-    session.marker(line, "note", "Everything above was copied from another session", undefined, data);
+  if (session.begun) session.marker(line, "note", claudeCodeTitle("copied_above"), undefined, data);
 }
 
 function readConversation(
@@ -165,21 +167,19 @@ function readConversation(
     case "pr-link": {
       const url = asText(value.prUrl);
       const name = `${asText(value.prRepository) ?? ""}#${asNumber(value.prNumber) ?? "?"}`;
-      return noteOnce(file, session, line, url ?? name, `Pull request ${name}`, url);
+      return noteOnce(file, session, line, url ?? name, claudeCodeTitle("pull_request", { name }), url);
     }
     case "continued-in": {
       const next = asText(value.continuedInSessionId);
       const data = next === undefined ? undefined : { session_id: asSessionId(next) };
-      const title = "The conversation continues in another session";
+      const title = claudeCodeTitle("continued_elsewhere");
       return noteOnce(file, session, line, `${type} ${next}`, title, undefined, data);
     }
     case "ended-by-model":
-      return noteOnce(file, session, line, type, "The model ended the conversation");
+      return noteOnce(file, session, line, type, claudeCodeTitle("ended_by_model"));
     default: {
-      const { part_id } = session.recordPart(line);
-      const title = `Line of type ${(type ?? "unknown").slice(0, 80).toWellFormed()}`;
-      session.push(line, { type: "unknown", part_id, raw: value, title });
-      return { kind: "unknown" };
+      const title = claudeCodeTitle("line_of_type", { type: type?.slice(0, 80).toWellFormed() });
+      return pushUnknown(session, line, value, title);
     }
   }
 }
@@ -190,7 +190,7 @@ function noteOnce(
   session: Session,
   line: Line,
   about: string,
-  title: string,
+  title: Title,
   text?: string,
   data?: JsonObject,
 ): Disposition {

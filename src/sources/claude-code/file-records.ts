@@ -1,6 +1,8 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import { asNumber, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { LinkFacts, ReadRecord } from "../contract.ts";
 import type { LineRecord } from "../lines/lines.ts";
 import { parsedTime } from "../parsed-time.ts";
@@ -57,7 +59,8 @@ function readBroken(file: OpenFile, { place, text, error }: LineRecord & { error
     inherited: false,
   };
   const { part_id } = main.recordPart(line);
-  main.push(line, { type: "unknown", part_id, raw: text, title: "Unreadable line", error });
+  const title = titleFields(claudeCodeTitle("claude_unreadable_line"));
+  main.push(line, { type: "unknown", part_id, raw: text, ...title, error });
   return { place, disposition: { kind: "unreadable" }, frames: line.frames };
 }
 

@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { parseObject } from "../lines/parse-object.ts";
@@ -10,22 +11,23 @@ import { stripAnsi } from "./wrappers.ts";
 const SHOWN: Disposition = { kind: "shown" };
 
 const HOOK_RESULT = {
-  hook_blocking_error: "blocked this",
-  hook_cancelled: "was cancelled",
-  hook_error_during_execution: "failed",
-  hook_non_blocking_error: "failed",
-  hook_stopped_continuation: "ended the turn",
-};
+  hook_blocking_error: "hook_blocked",
+  hook_cancelled: "hook_cancelled",
+  hook_error_during_execution: "hook_failed",
+  hook_non_blocking_error: "hook_failed",
+  hook_stopped_continuation: "hook_ended_turn",
+} as const;
 
 /** Reads the output of a hook. */
 export function readHookOutput(session: Session, line: Line, attachment: JsonObject): Disposition {
   const text = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
   const content = stripAnsi(text);
-  const name = hookName(attachment) ?? "Hook";
+  const name = hookName(attachment);
   const json = content.startsWith("{") ? parseObject(content) : undefined;
   if (json !== undefined) return readHookJson(session, line, attachment, name, json, content);
   if (content === "") return { kind: "hidden", rule: "hook without output" };
-  session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  const title = claudeCodeTitle("hook_said", { name, text: firstLine(content) });
+  session.marker(line, "hook", title, content, attachment);
   return SHOWN;
 }
 
@@ -33,12 +35,8 @@ export function readHookOutput(session: Session, line: Line, attachment: JsonObj
 export function readHookContext(session: Session, line: Line, attachment: JsonObject): Disposition {
   const content = textOf(attachment.content);
   if (content === "") return { kind: "hidden", rule: "hook without output" };
-  session.marker(
-    line,
-    "context",
-    `Context from ${hookName(attachment)?.replace(/^H/, "h") ?? "a hook"}: ${firstLine(content)}`,
-    content,
-  );
+  const title = claudeCodeTitle("hook_context", { name: hookName(attachment), text: firstLine(content) });
+  session.marker(line, "context", title, content);
   return SHOWN;
 }
 
@@ -46,11 +44,12 @@ export function readHookContext(session: Session, line: Line, attachment: JsonOb
 export function readHookMessage(session: Session, line: Line, attachment: JsonObject): Disposition {
   const content = stripAnsi(textOf(attachment.content));
   if (content === "") return { kind: "hidden", rule: "hook without output" };
-  const name = hookName(attachment) ?? "Hook";
-  const isRepeat = session.hookSaid === `${name}: ${content}`;
+  const name = hookName(attachment);
+  const isRepeat = session.hookSaid === saidBy(name, content);
   session.hookSaid = undefined;
   if (isRepeat) return { kind: "folded", into: "the message of its hook" };
-  session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  const title = claudeCodeTitle("hook_said", { name, text: firstLine(content) });
+  session.marker(line, "hook", title, content, attachment);
   return SHOWN;
 }
 
@@ -72,7 +71,10 @@ export function readHookFailure(
       ? SHOWN
       : { kind: "folded", into: "the message of the stop hook" };
   }
-  const title = `${hookName(attachment) ?? "A hook"} ${HOOK_RESULT[type]}${text === "" ? "" : `: ${firstLine(stripAnsi(text))}`}`;
+  const title = claudeCodeTitle(HOOK_RESULT[type], {
+    name: hookName(attachment),
+    text: text === "" ? undefined : firstLine(stripAnsi(text)),
+  });
   session.marker(line, "hook", title, stripAnsi(text), attachment);
   return SHOWN;
 }
@@ -82,7 +84,7 @@ function readHookJson(
   session: Session,
   line: Line,
   attachment: JsonObject,
-  name: string,
+  name: string | undefined,
   json: JsonObject,
   content: string,
 ): Disposition {
@@ -96,18 +98,24 @@ function readHookJson(
   ];
   const text = messages.flatMap((item) => asText(item) ?? []).join("\n");
   const message = asText(fields.systemMessage);
-  session.hookSaid = message === undefined ? undefined : `${name}: ${stripAnsi(message).trim()}`;
-  if (text !== "") session.marker(line, "hook", `${name}: ${firstLine(text)}`, text, attachment);
-  else if (Object.keys(fields).length > 0 || Object.keys(specific).length > 0) {
-    session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  session.hookSaid = message === undefined ? undefined : saidBy(name, stripAnsi(message).trim());
+  const hasFields = Object.keys(fields).length > 0 || Object.keys(specific).length > 0;
+  const shown = text !== "" ? text : hasFields ? content : undefined;
+  if (shown !== undefined) {
+    const title = claudeCodeTitle("hook_said", { name, text: firstLine(shown) });
+    session.marker(line, "hook", title, shown, attachment);
   } else if (asText(additionalContext) !== undefined) {
-    session.marker(line, "hook", `${name} added context`, undefined, attachment);
+    session.marker(line, "hook", claudeCodeTitle("hook_added_context", { name }), undefined, attachment);
   } else return { kind: "hidden", rule: "hook without output" };
   return SHOWN;
 }
 
-/** `Hook Stop`; `undefined`: it has no name. */
+/** A message of a hook as it is remembered. */
+const saidBy = (name: string | undefined, message: string): string =>
+  `${name === undefined ? "Hook" : `Hook ${name}`}: ${message}`;
+
+/** `Stop`; `undefined`: it has no name. */
 function hookName(attachment: JsonObject): string | undefined {
   const name = asText(attachment.hookName) ?? asText(attachment.hookEvent);
-  return name === undefined ? undefined : `Hook ${firstLine(name)}`;
+  return name === undefined ? undefined : firstLine(name);
 }

@@ -1,4 +1,5 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { promptParts } from "./content.ts";
@@ -44,12 +45,22 @@ export function readInjected(
       return { kind: "folded", into: "the message of the stop hook" };
     }
     if (line.value.ownNote === true) {
-      session.marker(line, "note", `Note from the agent's program: ${firstLine(text)}`, text);
+      session.marker(line, "note", claudeCodeTitle("program_note", { text: firstLine(text) }), text);
     } else if (asString(line.value.sourceToolUseID) !== undefined) {
-      session.marker(line, "context", `Instructions loaded: ${firstLine(text)}`, text);
+      session.marker(
+        line,
+        "context",
+        claudeCodeTitle("instructions_loaded", { text: firstLine(text) }),
+        text,
+      );
     } else if (command !== undefined) {
-      session.marker(line, "context", `Expansion of ${firstLine(command)}`, text);
-    } else session.marker(line, "context", `Context added: ${firstLine(text)}`, text);
+      session.marker(
+        line,
+        "context",
+        claudeCodeTitle("command_expansion", { command: firstLine(command) }),
+        text,
+      );
+    } else session.marker(line, "context", claudeCodeTitle("context_added", { text: firstLine(text) }), text);
   }
   for (const part of promptParts(media)) {
     const { part_id, message_id } = session.recordPart(line);
@@ -81,7 +92,8 @@ export function addBlockedStop(session: Session, line: Line, message: string): b
   )
     return false;
   session.blockedStop = message;
-  session.marker(line, "hook", `A stop hook kept the agent going: ${firstLine(message)}`, message);
+  const title = claudeCodeTitle("stop_hook_continued", { message: firstLine(message) });
+  session.marker(line, "hook", title, message);
   return true;
 }
 

@@ -1,9 +1,13 @@
 import { asArray, asNumber, asObject, asString, asStrings, asText } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { foldTitle } from "../../model/text/fold-titles.ts";
+import { messageFields, type Title } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { withdraw } from "./assistant.ts";
 import { endBackground } from "./background.ts";
 import { addBlockedStop } from "./injected.ts";
+import { pushUnknown } from "./session-parts.ts";
 import { keptLine, type Line, type Session } from "./session-types.ts";
 import { readCommand, readWrapped } from "./wrapped.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
@@ -12,9 +16,6 @@ const SHOWN: Disposition = { kind: "shown" };
 
 /** Subtypes of `system` lines that consist of their content. */
 const NOTICES = new Set(["bridge_status", "informational", "model_change", "status"]);
-
-/** Subtypes whose names carry no information. */
-const NAMELESS = new Set(["informational", "status"]);
 
 /** Fields that every line has. A line without other fields is empty. */
 const ENVELOPE = new Set([
@@ -51,7 +52,7 @@ export function readSystem(session: Session, line: Line): Disposition {
         const [name = content, ...args] = content.split(" ");
         return readCommand(session, line, name, args.join(" "));
       }
-      return note(session, line, "Command", content);
+      return note(session, line, claudeCodeTitle("command_note", { text: firstLine(content) }), content);
     }
     case "turn_duration":
       session.endTurn(line, session.turnFailed ? "failed" : "completed");
@@ -65,7 +66,7 @@ export function readSystem(session: Session, line: Line): Disposition {
     case "api_error":
       return readRetry(session, line);
     case "away_summary":
-      session.marker(line, "note", `Recap: ${firstLine(content)}`, content);
+      session.marker(line, "note", claudeCodeTitle("recap", { text: firstLine(content) }), content);
       return SHOWN;
     case "error":
       return readError(session, line, content);
@@ -73,15 +74,11 @@ export function readSystem(session: Session, line: Line): Disposition {
     case "model_refusal_fallback":
       return readRefusal(session, line, subtype, content);
     case "agents_killed":
-      session.marker(line, "note", "The user stopped all background agents", content, value);
+      session.marker(line, "note", claudeCodeTitle("background_agents_stopped"), content, value);
       return SHOWN;
     case "scheduled_task_fire": {
       session.addTimerNote(line);
-      session.fired = {
-        line: keptLine(line),
-        title: `Scheduled: ${firstLine(content || "a timer fired")}`,
-        text: content,
-      };
+      session.fired = { line: keptLine(line), text: content };
       return { kind: "folded", into: "the scheduled prompt" };
     }
     case "task_notification":
@@ -107,7 +104,7 @@ export function readSystem(session: Session, line: Line): Disposition {
       return readUntyped(session, line, content);
     default:
       if (content !== "" || NOTICES.has(subtype))
-        return note(session, line, NAMELESS.has(subtype) ? "" : subtype.replaceAll("_", " "), content);
+        return note(session, line, noticeTitle(subtype, firstLine(content)), content);
       return unknownNotice(session, line, subtype);
   }
 }
@@ -116,19 +113,18 @@ function readMicroBoundary(session: Session, line: Line): Disposition {
   const { value } = line;
   const metadata = asObject(value.microcompactMetadata);
   const saved = asNumber(metadata?.tokensSaved);
-  const title = `Old tool outputs dropped from the context${saved === undefined ? "" : `, ${count(saved)} tokens saved`}`;
-  session.marker(line, "compaction", title, undefined, metadata);
+  session.marker(line, "compaction", claudeCodeTitle("old_outputs_dropped", { saved }), undefined, metadata);
   return SHOWN;
 }
 
 function readError(session: Session, line: Line, content: string): Disposition {
   const { value } = line;
   const error = asObject(value.error);
-  const message = asText(error?.formatted) ?? asText(error?.message) ?? (content || "Error");
+  const message = asText(error?.formatted) ?? asText(error?.message) ?? (content || foldTitle("error"));
   session.push(line, {
     type: "error",
     part_id: session.recordPart(line).part_id,
-    message,
+    ...messageFields(message),
     ...(value.error !== undefined && { data: value.error }),
   });
   return SHOWN;
@@ -147,9 +143,10 @@ function readRefusal(
   if (subtype === "api_refusal") {
     session.endStep(line);
     session.turnFailed = true;
-    session.marker(line, "error", `The model refused${why === "" ? "" : `: ${firstLine(why)}`}`, why, value);
+    const reason = why === "" ? undefined : firstLine(why);
+    session.marker(line, "error", claudeCodeTitle("model_refused", { reason }), why, value);
   } else {
-    const title = `The model refused: answered again${to === undefined ? "" : ` by ${to}`}${from === undefined ? "" : ` instead of ${from}`}`;
+    const title = claudeCodeTitle("refusal_answered_again", { from, to });
     session.marker(line, "model_switch", title, why, value);
   }
   withdraw(session, line, asStrings(value.retractedMessageUuids), "withdrawn: the model refused");
@@ -160,7 +157,7 @@ function readRefusal(
 function readUntyped(session: Session, line: Line, content: string): Disposition {
   const { value } = line;
   if (content === "" && Object.keys(value).some((name) => !ENVELOPE.has(name)))
-    return unknownNotice(session, line, "none");
+    return unknownNotice(session, line, undefined);
   if (content === "") return { kind: "hidden", rule: "empty notice" };
   // The outcome follows in a separate line.
   if (asString(value.toolUseID) !== undefined && /^Running \S.*\.\.\.$/.test(content)) {
@@ -175,41 +172,49 @@ function readUntyped(session: Session, line: Line, content: string): Disposition
   return SHOWN;
 }
 
-function unknownNotice(session: Session, line: Line, subtype: string): Disposition {
-  session.push(line, {
-    type: "unknown",
-    part_id: session.recordPart(line).part_id,
-    raw: line.value,
-    title: `System notice of type ${firstLine(subtype)}`,
-  });
-  return { kind: "unknown" };
+function unknownNotice(session: Session, line: Line, subtype: string | undefined): Disposition {
+  const type = subtype === undefined ? undefined : firstLine(subtype);
+  return pushUnknown(session, line, line.value, claudeCodeTitle("notice_of_type", { type }));
 }
 
-function note(session: Session, line: Line, what: string, content: string): Disposition {
+function note(session: Session, line: Line, title: Title, content: string): Disposition {
   if (content === "") return { kind: "hidden", rule: "empty notice" };
-  const title = what === "" ? "" : `${firstLine(what.charAt(0).toUpperCase() + what.slice(1))}: `;
-  session.marker(line, "note", `${title}${firstLine(content)}`, content);
+  session.marker(line, "note", title, content);
   return SHOWN;
 }
 
-function count(tokens: number): string {
-  // No `toLocaleString`: its first use costs as much as reading a megabyte.
-  return String(tokens).replace(/\B(?=(\d{3})+$)/g, ",");
+/** The title of a notice that consists of its content. `text`: its first line. */
+function noticeTitle(subtype: string, text: string): Title {
+  switch (subtype) {
+    // Their names carry no information.
+    case "":
+    case "informational":
+    case "status":
+      return text;
+    case "bridge_status":
+    case "model_change":
+      return claudeCodeTitle(subtype, { text });
+    default: {
+      const name = subtype.replaceAll("_", " ");
+      return `${firstLine(name.charAt(0).toUpperCase() + name.slice(1))}: ${text}`;
+    }
+  }
 }
 
 function readBoundary(session: Session, line: Line): Disposition {
   const metadata = asObject(line.value.compactMetadata);
-  const tokens = asNumber(metadata?.preTokens);
-  const after = asNumber(metadata?.postTokens);
-  const how =
-    metadata?.trigger === "manual" ? "by command" : metadata?.trigger === "auto" ? "automatically" : "";
-  const size =
-    tokens === undefined || tokens === 0
-      ? ""
-      : `, ${count(tokens)} tokens before${after === undefined ? "" : `, ${count(after)} after`}`;
+  const trigger = asString(metadata?.trigger);
+  const before = asNumber(metadata?.preTokens) || undefined;
+  const now = asNumber(metadata?.postTokens);
   session.endStep(line);
   session.compact(line);
-  session.marker(line, "compaction", `Conversation compacted ${how}`.trimEnd() + size, undefined, metadata);
+  session.marker(
+    line,
+    "compaction",
+    claudeCodeTitle("compacted_by", { trigger, before, now }),
+    undefined,
+    metadata,
+  );
   const frame = line.frames.at(-1);
   if (frame?.type === "marker") session.boundary = { frame: JSON.stringify(frame), place: line.place };
   return SHOWN;
@@ -220,20 +225,16 @@ function readRetry(session: Session, line: Line): Disposition {
   const error = asObject(value.error);
   const cause = asObject(value.cause) ?? asObject(error?.cause) ?? asObject(error?.connection);
   const inner = asObject(asObject(error?.error)?.error);
-  const status = asNumber(error?.status);
   const reason =
     asText(inner?.message) ?? asText(error?.formatted) ?? asText(error?.message) ?? asText(cause?.code);
-  const attempt = asNumber(value.retryAttempt);
-  const most = asNumber(value.maxRetries);
-  const wait = asNumber(value.retryInMs);
-  const title = [
-    `API error${status === undefined || status === 0 ? "" : ` ${status}`}`,
-    attempt === undefined || attempt === 0
-      ? ""
-      : `, retry ${attempt}${most === undefined ? "" : ` of ${most}`}`,
-    wait === undefined || wait === 0 ? "" : ` in ${Math.max(1, Math.round(wait / 1000))} s`,
-    reason === undefined ? "" : `: ${firstLine(reason)}`,
-  ].join("");
+  const wait = asNumber(value.retryInMs) || undefined;
+  const title = claudeCodeTitle("api_retry", {
+    status: asNumber(error?.status) || undefined,
+    attempt: asNumber(value.retryAttempt) || undefined,
+    most: asNumber(value.maxRetries),
+    seconds: wait === undefined ? undefined : Math.max(1, Math.round(wait / 1000)),
+    reason: reason === undefined ? undefined : firstLine(reason),
+  });
   session.marker(line, "retry", title, reason, { error: value.error ?? null, cause: value.cause ?? null });
   return SHOWN;
 }
@@ -260,18 +261,13 @@ function readStopHooks(session: Session, line: Line): Disposition {
     return blocked.includes(true) ? SHOWN : { kind: "folded", into: "the message of the stop hook" };
   }
   const message = failures.length > 0 ? failures.join("\n") : (why ?? "");
-  const title =
+  const code =
     value.preventedContinuation === true
-      ? "A stop hook ended the turn"
+      ? "stop_hook_ended_turn"
       : failed === undefined
-        ? "A stop hook said"
-        : "A stop hook failed";
-  session.marker(
-    line,
-    "hook",
-    message === "" ? title : `${title}: ${firstLine(message)}`,
-    message,
-    value.hookInfos,
-  );
+        ? "stop_hook_said"
+        : "stop_hook_failed";
+  const title = claudeCodeTitle(code, { message: message === "" ? undefined : firstLine(message) });
+  session.marker(line, "hook", title, message, value.hookInfos);
   return SHOWN;
 }

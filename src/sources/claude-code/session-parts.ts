@@ -2,8 +2,9 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { titleFields } from "../../model/text/titles.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import type { Disposition } from "../contract.ts";
 import { MAX_PARTS_OF_LINE } from "./memory.ts";
 import type { Line, Session, SessionFunctions } from "./session-types.ts";
 
@@ -20,6 +21,13 @@ export function complete(session: Session, line: Line, frame: FrameBody): Frame 
 /** Pushes a frame without a source: turn and step boundaries derive from several records. */
 export function pushUnplaced(session: Session, line: Line, frame: FrameBody): void {
   complete(session, line, frame);
+}
+
+/** Pushes a record, or a part of it, of an unknown kind. */
+export function pushUnknown(session: Session, line: Line, raw: unknown, title: Title): Disposition {
+  const { part_id } = session.recordPart(line);
+  session.push(line, { type: "unknown", part_id, raw, ...titleFields(title) });
+  return { kind: "unknown" };
 }
 
 function remember(session: Session, line: Line, message_id: string, part_id: string): void {

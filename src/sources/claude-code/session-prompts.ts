@@ -1,4 +1,5 @@
 import type { Part } from "../../model/messages/part.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { pushUnplaced } from "./session-parts.ts";
@@ -25,7 +26,9 @@ export function promptFunctions(session: Session): Pick<SessionFunctions, "promp
       const { fired } = session;
       if (fired === undefined) return;
       session.fired = undefined;
-      session.marker(resumedLine(fired.line, line.frames), "note", fired.title, fired.text);
+      const { text } = fired;
+      const title = claudeCodeTitle("timer_fired", { prompt: text === "" ? undefined : firstLine(text) });
+      session.marker(resumedLine(fired.line, line.frames), "note", title, text);
     },
   };
 }
@@ -101,8 +104,7 @@ function rewind(session: Session, line: Line, text: string): void {
       reason: "rewound to an earlier prompt",
     });
   }
-  const count = abandoned.length === 1 ? "the turn above is" : `${abandoned.length} turns above are`;
-  session.marker(line, "rewind", `Rewound to an earlier prompt: ${count} abandoned`);
+  session.marker(line, "rewind", claudeCodeTitle("rewound_turns", { turns: abandoned.length }));
 }
 
 const uuidPrint = (uuid: string | null): number | null => (uuid === null ? null : fingerprint(uuid));

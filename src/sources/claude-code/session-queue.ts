@@ -1,3 +1,5 @@
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { printOf } from "./queue.ts";
@@ -47,7 +49,7 @@ export function queueFunctions(
       showHeld(session, line);
       // A copied prompt may be older than the waiting prompts.
       for (const { text, place } of session.queue.takeUntil(atEnd ? Number.POSITIVE_INFINITY : line.at)) {
-        const title = `Queued prompt, no record that it was sent: ${firstLine(text)}`;
+        const title = claudeCodeTitle("queued_not_sent", { prompt: firstLine(text) });
         const data = { line: place.line, byte: place.byte };
         if (!atEnd) session.marker(line, "note", title, text, data);
         else {
@@ -59,7 +61,7 @@ export function queueFunctions(
             kind: "note",
             message_id,
             part_id,
-            title,
+            ...titleFields(title),
             text,
             data,
           });

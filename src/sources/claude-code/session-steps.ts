@@ -1,4 +1,6 @@
 import { asString, asText } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { Blocks } from "./blocks.ts";
@@ -59,7 +61,8 @@ function openStepOf(
   const named = synthetic ? undefined : model;
   if (named !== undefined) {
     if (own.lastModel !== undefined && own.lastModel !== named) {
-      session.marker(line, "model_switch", `Model changed: ${own.lastModel} → ${named}`);
+      const title = sourceTitle("model_changed", { before: own.lastModel, now: named });
+      session.marker(line, "model_switch", title);
     }
     own.lastModel = named;
     session.update(line, { model: named });
@@ -157,9 +160,5 @@ function markConcurrentTurn(session: Session, line: Line): void {
   const beginning = prompt === undefined ? undefined : own.beginnings.get(prompt);
   if (beginning === undefined || prompt === own.lastPrompt) return;
   own.lastPrompt = prompt;
-  session.marker(
-    line,
-    "note",
-    `Another process also writes this session. The following belongs to the turn “${beginning}”`,
-  );
+  session.marker(line, "note", claudeCodeTitle("concurrent_turn", { beginning }));
 }

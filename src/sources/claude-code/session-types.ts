@@ -209,7 +209,7 @@ export interface SessionState {
   /** The message of a stop hook that kept the agent from stopping, until something else happens. Three lines repeat it. */
   blockedStop: string | undefined;
   /** A timer of the agent fired. The next prompt belongs to it. */
-  fired: { line: KeptLine; title: string; text: string } | undefined;
+  fired: { line: KeptLine; text: string } | undefined;
   /** The step whose call returned the run's final answer. */
   finalStep: Step | undefined;
   /** A record of the model could not be read, so the end of the turn is unknown. */

@@ -1,6 +1,7 @@
 import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { agentMessages } from "./agent-messages.ts";
@@ -10,6 +11,7 @@ import { isDamaged, readDamaged } from "./damaged.ts";
 import { firstOf } from "./first-of.ts";
 import { framedTask } from "./frames.ts";
 import { readInjected } from "./injected.ts";
+import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session } from "./session-types.ts";
 import { readResult } from "./tool-results.ts";
 import { readMessages, readNotification, readWrapped } from "./wrapped.ts";
@@ -23,9 +25,7 @@ export function readUser(session: Session, line: Line, isRun: boolean): Disposit
   const message = asObject(line.value.message);
   const content = message?.content ?? undefined;
   if (message === undefined || asObject(content) !== undefined) {
-    const { part_id } = session.recordPart(line);
-    session.push(line, { type: "unknown", part_id, raw: line.value, title: "user line without a message" });
-    return { kind: "unknown" };
+    return pushUnknown(session, line, line.value, claudeCodeTitle("user_line_without_message"));
   }
   if (isDamaged(message)) return readDamaged(session, line);
   const blocks = blocksOf(content);
@@ -143,7 +143,8 @@ function readPrompt(
     typed: !isRun && origin === undefined && !hasResults,
   });
   if (framed !== undefined) {
-    session.marker(line, "context", `Added around the task: ${firstLine(framed.frame)}`, framed.frame);
+    const title = claudeCodeTitle("added_around_task", { text: firstLine(framed.frame) });
+    session.marker(line, "context", title, framed.frame);
   }
   session.localCommand = false;
   session.command = undefined;
@@ -160,7 +161,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
     return { kind: "folded", into: "the compaction that it summarizes" };
   }
   session.compact(line);
-  session.marker(line, "compaction", "Summary of the conversation so far", text);
+  session.marker(line, "compaction", claudeCodeTitle("conversation_summary"), text);
   return { kind: "shown" };
 }
 

@@ -1,4 +1,5 @@
 import { asString } from "../../model/narrow.ts";
+import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { type AgentMessage, messageOf } from "./agent-messages.ts";
@@ -29,7 +30,7 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
         break;
       case "local-command-stdout":
       case "local-command-stderr":
-        take(readOutput(session, line, "Command output", element.body));
+        take(readOutput(session, line, "command_output", element.body));
         break;
       case "bash-input":
         session.prompt(line, [{ type: "text", text: `! ${element.body.trim()}` }], {
@@ -40,10 +41,10 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
         take({ kind: "shown" });
         break;
       case "bash-stdout":
-        take(readOutput(session, line, "Shell output", element.body));
+        take(readOutput(session, line, "shell_output", element.body));
         break;
       case "bash-stderr":
-        take(readOutput(session, line, "Shell error output", element.body));
+        take(readOutput(session, line, "shell_error_output", element.body));
         break;
       case "agent-notification":
       case "task-notification":
@@ -69,14 +70,19 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
       case "ide_selection":
       case "ide_diagnostics":
       case "new-diagnostics":
-        session.marker(line, "context", `From the editor: ${firstLine(element.body)}`, element.body.trim());
+        session.marker(
+          line,
+          "context",
+          claudeCodeTitle("editor_context", { text: firstLine(element.body) }),
+          element.body.trim(),
+        );
         take({ kind: "shown" });
         break;
       default:
         session.marker(
           line,
           "context",
-          `Context added (${element.tag}): ${firstLine(element.body)}`,
+          claudeCodeTitle("tagged_context_added", { tag: element.tag, text: firstLine(element.body) }),
           element.body.trim(),
         );
         take({ kind: "shown" });
@@ -93,7 +99,8 @@ export function readCommand(session: Session, line: Line, name: string, args: st
   if (session.localCommand || isBelowCaveat || line.value.type === "system") {
     session.queue.deliver(command);
     session.localCommand = false;
-    session.marker(line, "note", `Command ${firstLine(command)}`, command.length > 80 ? command : undefined);
+    const title = claudeCodeTitle("slash_command", { command: firstLine(command) });
+    session.marker(line, "note", title, command.length > 80 ? command : undefined);
     return { kind: "shown" };
   }
   session.prompt(line, [{ type: "text", text: command }], {
@@ -105,11 +112,16 @@ export function readCommand(session: Session, line: Line, name: string, args: st
   return { kind: "shown" };
 }
 
-function readOutput(session: Session, line: Line, title: string, body: string): Disposition {
+function readOutput(
+  session: Session,
+  line: Line,
+  code: "command_output" | "shell_output" | "shell_error_output",
+  body: string,
+): Disposition {
   session.hasOutput = true;
   const text = stripAnsi(body).trim();
   if (text === "" || text === "(no content)") return { kind: "hidden", rule: "empty command output" };
-  session.marker(line, "note", `${title}: ${firstLine(text)}`, text);
+  session.marker(line, "note", claudeCodeTitle(code, { text: firstLine(text) }), text);
   return { kind: "shown" };
 }
 

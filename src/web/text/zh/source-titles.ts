@@ -1,7 +1,8 @@
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { sourceTitles as english } from "../../../model/text/source-titles.ts";
 
-const after = (text: string | undefined): string => (text === undefined ? "" : `：${text}`);
+/** A full-width colon and a text, if there is one. */
+export const after = (text: string | undefined): string => (text === undefined ? "" : `：${text}`);
 
 /** The titles that readers of agents' records write. */
 export const sourceTitles: Translation<typeof english> = {

@@ -2,6 +2,7 @@ import type { agentTitles } from "../../../model/text/agent-titles.ts";
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { foldTitles } from "../../../model/text/fold-titles.ts";
 import type { Titles } from "../../../model/text/titles.ts";
+import { claudeCodeTitles } from "./claude-code-titles.ts";
 import { sourceTitles } from "./source-titles.ts";
 
 const fold: Translation<typeof foldTitles> = {
@@ -18,4 +19,4 @@ const fold: Translation<typeof foldTitles> = {
 const agent: Translation<typeof agentTitles> = {};
 
 /** The titles that the daemon writes in English. */
-export const titles: Titles = { ...fold, ...sourceTitles, ...agent };
+export const titles: Titles = { ...fold, ...sourceTitles, ...claudeCodeTitles, ...agent };
