@@ -40,3 +40,11 @@ export function textOf(texts: Catalog, code: string, params: unknown = {}): stri
   // Each text was stored with its own parameters.
   return typeof entry === "function" ? entry(params as never) : entry;
 }
+
+/** The texts of a list. Each line is a code, or a code, a space and the parameter `name`. */
+export function textsOf(texts: Catalog, list: string): string[] {
+  return list.split("\n").map((line) => {
+    const [code = "", ...words] = line.split(" ");
+    return textOf(texts, code, words.length === 0 ? {} : { name: words.join(" ") }) ?? line;
+  });
+}

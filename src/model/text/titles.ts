@@ -2,12 +2,13 @@ import type { agentTitles } from "./agent-titles.ts";
 import type { CodedText, Translation } from "./catalog.ts";
 import type { claudeCodeTitles } from "./claude-code-titles.ts";
 import type { TextCode } from "./coded-text.ts";
+import type { codexTitles } from "./codex-titles.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
 
 /** All titles in another language. */
 export type Titles = Translation<
-  typeof foldTitles & typeof sourceTitles & typeof claudeCodeTitles & typeof agentTitles
+  typeof foldTitles & typeof sourceTitles & typeof claudeCodeTitles & typeof codexTitles & typeof agentTitles
 >;
 
 /** A title as Verbatim wrote it, or as it was recorded. */

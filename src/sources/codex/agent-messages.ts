@@ -1,4 +1,5 @@
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { keptName } from "./bounds.ts";
 import { SHOWN } from "./disposition.ts";
@@ -31,19 +32,22 @@ export class AgentMessages {
     const content = readUserContent(payload.content);
     const envelope = ENVELOPE.exec(content.text);
     const text = content.text.slice(envelope?.[0].length ?? 0).trimStart();
-    const author = asString(payload.author) ?? "another agent";
-    const recipient = asString(payload.recipient) ?? "another agent";
+    const author = asString(payload.author);
+    const recipient = asString(payload.recipient);
     const { writer } = this;
     const { ownPath } = this.facts.state;
     const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && !writer.turn.spoke);
-    if (ownPath !== undefined && keptName(author) === ownPath && keptName(recipient) !== ownPath) {
-      writer.marker("notification", `Message to ${recipient}`, text);
+    const isOwn = (path: string | undefined): boolean =>
+      path !== undefined && ownPath !== undefined && keptName(path) === ownPath;
+    if (isOwn(author) && !isOwn(recipient)) {
+      writer.marker("notification", codexTitle("message_to", { recipient }), text);
     } else if (fresh || envelope?.[1] === "NEW_TASK") {
       prompts.ask({ text, parts: [{ type: "text", text }] }, "agent", "item");
     } else {
-      const what = envelope?.[1] === "FINAL_ANSWER" ? "Answer" : "Message";
-      writer.marker("notification", `${what} from ${author}`, text);
-      if (what === "Answer") this.runs.ended(author, "completed");
+      const isAnswer = envelope?.[1] === "FINAL_ANSWER";
+      const title = codexTitle(isAnswer ? "answer_from" : "message_from", { author });
+      writer.marker("notification", title, text);
+      if (isAnswer) this.runs.ended(author, "completed");
     }
     return SHOWN;
   }
@@ -55,11 +59,11 @@ export class AgentMessages {
     const notification = asObject(start < 0 || end < 0 ? undefined : jsonOrText(inner));
     const key = asString(notification?.agent_path) ?? asString(notification?.agent_id);
     const status = asObject(notification?.status);
-    const state = asString(notification?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
-    const text = asString(status?.[state]) ?? content.text;
+    const state = asString(notification?.status) ?? Object.keys(status ?? {})[0];
+    const text = (state === undefined ? undefined : asString(status?.[state])) ?? content.text;
     const name = key === undefined ? undefined : this.runs.nameOf(key);
-    this.writer.marker("notification", `Sub-agent ${name ?? ""} ${state}`.replaceAll(/ +/g, " "), text);
-    this.runs.ended(key, state);
+    this.writer.marker("notification", codexTitle("sub_agent_state", { name, state }), text);
+    this.runs.ended(key, state ?? "reported");
     return SHOWN;
   }
 }

@@ -1,4 +1,5 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition } from "../contract.ts";
 import type { CallRecords } from "./call-records.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
@@ -45,7 +46,6 @@ export class Events {
     this.turnRecords = turnRecords;
   }
 
-  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one call for each type of event
   read(line: Line): Disposition {
     const { payload, value } = line;
     const { writer } = this;
@@ -109,10 +109,7 @@ export class Events {
         return this.turnRecords.compact("event", undefined, undefined);
       case "thread_rolled_back": {
         const count = asNumber(payload.num_turns) ?? 1;
-        writer.marker(
-          "rewind",
-          count === 1 ? "The last turn was rolled back" : `The last ${count} turns were rolled back`,
-        );
+        writer.marker("rewind", codexTitle("turns_rolled_back", { turns: count }));
         writer.rollBack(count);
         return SHOWN;
       }
@@ -172,22 +169,18 @@ export class Events {
       case "ExitedReviewMode":
         this.writer.marker(
           "note",
-          item.type === "EnteredReviewMode" ? "Review" : "Review finished",
+          item.type === "EnteredReviewMode" ? codexTitle("review", {}) : codexTitle("review_finished"),
           asString(item.review),
         );
         return SHOWN;
       case "HookPrompt":
-        this.writer.marker("hook", "Hook", readUserContent(item.fragments).text, item);
+        this.writer.marker("hook", codexTitle("codex_hook"), readUserContent(item.fragments).text, item);
         return SHOWN;
       case "DynamicToolCall":
         return this.records.dynamicCall({ ...item, call_id: id });
       case "Sleep": {
-        const duration = inSeconds(item.duration_ms);
-        this.writer.marker(
-          "note",
-          duration === undefined ? "Slept" : `Slept ${duration}`,
-          asText(item.reason),
-        );
+        const seconds = inSeconds(item.duration_ms);
+        this.writer.marker("note", codexTitle("sleep", { seconds }), asText(item.reason));
         return SHOWN;
       }
       default:

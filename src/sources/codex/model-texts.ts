@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { jsonBytes } from "./bounds.ts";
 import { type Base, Copies, type CopiesState, type Copy, initialCopies } from "./copies.ts";
@@ -68,7 +69,7 @@ export class ModelTexts {
       this.writer.addText("text", payload.content);
       shown = true;
     }
-    if (unknown.length > 0) this.writer.unknown(unknown, "Content of an unknown type");
+    if (unknown.length > 0) this.writer.unknown(unknown, codexTitle("content_of_unknown_type"));
     if (!shown) return unknown.length > 0 ? { kind: "unknown" } : hidden("empty message");
     if (base !== undefined) this.copies.shown(base, "item");
     return SHOWN;

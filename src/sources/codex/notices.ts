@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { splitErrorText } from "../error-text.ts";
 import { firstLine } from "../lines/first-line.ts";
@@ -11,14 +12,14 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
     case "undo_completed":
       writer.marker(
         "rewind",
-        payload.success === false ? "Undo failed" : "Undone",
+        codexTitle(payload.success === false ? "undo_failed" : "turn_undone"),
         asString(payload.message),
       );
       return SHOWN;
     case "entered_review_mode":
       writer.marker(
         "note",
-        asText(payload.user_facing_hint) ? `Review: ${asString(payload.user_facing_hint)}` : "Review",
+        codexTitle("review", { hint: asText(payload.user_facing_hint) }),
         asString(payload.prompt),
         payload.target,
       );
@@ -26,7 +27,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
     case "exited_review_mode":
       writer.marker(
         "note",
-        "Review finished",
+        codexTitle("review_finished"),
         reviewText(asObject(payload.review_output)),
         payload.review_output,
       );
@@ -35,23 +36,21 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
       const goal = asObject(payload.goal);
       const status = asText(goal?.status);
       const objective = asText(goal?.objective)?.trim();
-      const title = objective === undefined ? "Goal" : `Goal: ${firstLine(objective)}`;
-      writer.marker("note", status === undefined ? title : `${title} (${status})`, objective, goal);
+      const first = objective === undefined ? undefined : firstLine(objective);
+      writer.marker("note", codexTitle("codex_goal", { goal: first, status }), objective, goal);
       return SHOWN;
     }
-    case "stream_error":
-      writer.marker(
-        "retry",
-        splitErrorText(messageOf(payload) ?? "The stream broke").message,
-        undefined,
-        payload,
-      );
+    case "stream_error": {
+      const message = messageOf(payload);
+      const title = message === undefined ? codexTitle("stream_broke") : splitErrorText(message).message;
+      writer.marker("retry", title, undefined, payload);
       return SHOWN;
+    }
     case "warning":
     case "deprecation_notice":
       writer.marker(
         "note",
-        messageOf(payload) ?? asString(payload.summary) ?? "Warning",
+        messageOf(payload) ?? asString(payload.summary) ?? codexTitle("codex_warning"),
         asString(payload.details),
         payload,
       );
@@ -70,7 +69,7 @@ export function readGuardian(writer: TurnWriter, payload: JsonObject): Dispositi
   if (!/denied|reject|abort|timed|fail/.test(status)) return hidden("guardian assessment");
   writer.marker(
     "note",
-    `Guardian: ${status.replaceAll("_", " ")}`,
+    codexTitle("guardian", { status: status.replaceAll("_", " ") }),
     asString(payload.rationale),
     payload.action,
   );

@@ -1,4 +1,6 @@
 import { asNumber, asString, type JsonObject } from "../../model/narrow.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { commandFacts } from "./call-facts.ts";
 import type { UserContent } from "./user-message.ts";
@@ -54,10 +56,11 @@ export function personCommandIn(payload: JsonObject): PersonCommand | undefined 
 }
 
 /** Title of the output: how the command ended, and its first line of output. */
-export function outputTitle({ output, exit_code }: PersonCommand): string {
-  const ended = exit_code === undefined || exit_code === 0 ? "" : ` (exit code ${exit_code})`;
-  const first = firstLine(output);
-  return `Shell output${ended}: ${first === "" ? "none" : first}`;
+export function outputTitle({ output, exit_code }: PersonCommand): CodedText {
+  return codexTitle("codex_shell_output", {
+    exit_code: exit_code || undefined,
+    first: firstLine(output) || undefined,
+  });
 }
 
 /** The output as a Markdown code block. */
@@ -78,9 +81,9 @@ export function outputFacts({ exit_code, duration_ms, cwd }: PersonCommand): Jso
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
 
-/** Formats a duration given in milliseconds: `1.5 s`. */
-export function inSeconds(milliseconds: unknown): string | undefined {
+/** Converts milliseconds to seconds, with one decimal place. */
+export function inSeconds(milliseconds: unknown): number | undefined {
   const duration = asNumber(milliseconds) ?? Number(asString(milliseconds) ?? Number.NaN);
   if (!Number.isFinite(duration)) return undefined;
-  return `${Number((duration / 1000).toFixed(1))} s`;
+  return Number((duration / 1000).toFixed(1));
 }

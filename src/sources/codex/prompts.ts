@@ -105,8 +105,8 @@ export class Prompts {
       this.ask(content, this.origin, "item");
       return SHOWN;
     }
-    if (title === "Sub-agent") return this.hooks.notification(content);
-    this.writer.marker("context", title ?? capitalize(titleByKinds(line.payload)), content.text);
+    if (title?.code === "sub_agent") return this.hooks.notification(content);
+    this.writer.marker("context", title ?? titleByKinds(line.payload), content.text);
     return SHOWN;
   }
 
@@ -170,8 +170,4 @@ function boundTexts(asked: readonly Asked[]): void {
     bytes += jsonBytes(each.text);
     if (bytes > MAX_ASKED_BYTES) delete each.text;
   }
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asString, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { saveCheckpoint, savedState } from "../checkpoint.ts";
 import type {
@@ -153,7 +154,7 @@ export class CodexReader implements Reader {
       this.release(out, undefined);
       const session = this.session();
       session.writer.begin(this.moment(place, undefined), record.text);
-      session.writer.unknown(record.text, "Unreadable line", record.error);
+      session.writer.unknown(record.text, codexTitle("codex_unreadable_line"), record.error);
       out.push({ place, disposition: { kind: "unreadable" }, frames: session.writer.take() });
       return;
     }

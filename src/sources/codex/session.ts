@@ -1,4 +1,5 @@
 import { asNumber, asString, asText } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition, SessionLinkFacts } from "../contract.ts";
 import { AgentMessages } from "./agent-messages.ts";
 import { keptName } from "./bounds.ts";
@@ -156,8 +157,7 @@ export class Session {
     const { begin, count } = copied;
     if (begin === undefined) return;
     const from = copied.from ?? facts.parent ?? facts.forkedFrom?.session_id;
-    const title = `${count === 1 ? "1 record" : `${count} records`} copied from another session`;
-    this.writer.markerOf(begin, "note", title, {
+    this.writer.markerOf(begin, "note", codexTitle("records_copied", { records: count }), {
       records: count,
       ...(from === undefined ? {} : { session_id: from }),
     });

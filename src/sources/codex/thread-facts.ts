@@ -2,14 +2,12 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { repositoryName } from "../../model/repository.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { keptName, keyOfText } from "./bounds.ts";
 import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";
 import type { TurnWriter } from "./turn-writer.ts";
-
-const REWOUND =
-  "Rewound to an earlier prompt. The turns before it are in the session that this one continues";
 
 /** Names of a run, by kind. The first known one in this order is used. */
 interface Names {
@@ -108,13 +106,11 @@ export class ThreadFacts {
     if (!first || base === undefined || forked === undefined) return folded("the session");
     const data = { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) };
     if (this.isSegment) {
-      this.writer.marker("rewind", REWOUND, undefined, data);
+      this.writer.marker("rewind", codexTitle("codex_rewound"), undefined, data);
       return SHOWN;
     }
-    const ordinal = asNumber(base.end_ordinal_exclusive);
-    const records = ordinal === undefined ? "The records" : `${ordinal} records`;
-    const title = `${records} before this are in the session that this one continues`;
-    this.writer.marker("note", title, undefined, data);
+    const records = asNumber(base.end_ordinal_exclusive);
+    this.writer.marker("note", codexTitle("records_before", { records }), undefined, data);
     return SHOWN;
   }
 

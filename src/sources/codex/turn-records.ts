@@ -1,4 +1,6 @@
 import { asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
+import { foldTitle } from "../../model/text/fold-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { keyOfText } from "./bounds.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
@@ -40,8 +42,8 @@ export class TurnRecords {
   }
 
   failed(payload: JsonObject): Disposition {
-    const message = messageOf(payload) ?? "Error";
-    this.state.lastError = keyOfText(message);
+    const message = messageOf(payload) ?? foldTitle("error");
+    this.state.lastError = keyOfText(typeof message === "string" ? message : message.text);
     this.writer.error(message, false, payload);
     return SHOWN;
   }
@@ -93,11 +95,7 @@ export class TurnRecords {
     }
     this.onCompaction();
     const window = asNumber(payload?.window_number);
-    this.writer.marker(
-      "compaction",
-      window === undefined ? "Context compacted" : `Context compacted (window ${window})`,
-      text,
-    );
+    this.writer.marker("compaction", codexTitle("context_compacted", { window }), text);
     this.state.compaction = [log];
     return SHOWN;
   }

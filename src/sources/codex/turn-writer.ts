@@ -1,4 +1,4 @@
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { splitErrorText } from "../error-text.ts";
@@ -158,9 +158,9 @@ export class TurnWriter extends Turns {
     });
   }
 
-  error(text: string, can_retry: boolean, data?: unknown): void {
-    const { message, answer } = splitErrorText(text);
-    const more = data ?? answer;
+  error(text: Title, can_retry: boolean, data?: unknown): void {
+    const split = typeof text === "string" ? splitErrorText(text) : undefined;
+    const more = data ?? split?.answer;
     this.part();
     this.ensureTurn();
     if (this.turn !== undefined) this.turn.failed = true;
@@ -168,7 +168,7 @@ export class TurnWriter extends Turns {
       ...this.placed,
       type: "error",
       part_id: this.recordId("error"),
-      message,
+      ...messageFields(split?.message ?? text),
       can_retry,
       ...(more === undefined ? {} : { data: more }),
     });

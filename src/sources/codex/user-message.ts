@@ -1,5 +1,8 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { codexTitle } from "../../model/text/codex-titles.ts";
+import type { Title } from "../../model/text/titles.ts";
 import { imageUrl } from "./output.ts";
 
 /** The content of a message of role `user`, from any of the three logs. */
@@ -72,51 +75,58 @@ export function isSamePrompt(one: string, other: string): boolean {
   return left !== "" && right !== "" && (left.includes(right) || right.includes(left));
 }
 
-/** Text that Codex injects under the user's role, by its start, with a title. */
-const INJECTED: readonly (readonly [RegExp, string])[] = [
-  [/^# AGENTS\.md instructions/, "AGENTS.md instructions"],
-  [/^<environment_context\b/, "Environment"],
-  [/^<user_instructions\b/, "User instructions"],
-  [/^<INSTRUCTIONS\b/, "Instructions"],
-  [/^<permissions instructions\b/, "Permissions"],
-  [/^<collaboration_mode\b/, "Collaboration mode"],
-  [/^<recommended_plugins\b/, "Recommended plugins"],
-  [/^<skill\b/, "Skill"],
-  [/^<user_shell_command\b/, "User shell command"],
-  [/^<codex_internal_context\b/, "Context from Codex"],
-  [/^<subagent_notification\b/, "Sub-agent"],
-  [/^<turn_aborted\b/, "Interrupted"],
-  [/^<user_action\b/, "User action"],
+/** Text that Codex injects under the user's role, by its start, with the code of a title. */
+const INJECTED = [
+  [/^# AGENTS\.md instructions/, "agents_md"],
+  [/^<environment_context\b/, "environment"],
+  [/^<user_instructions\b/, "user_instructions"],
+  [/^<INSTRUCTIONS\b/, "codex_instructions"],
+  [/^<permissions instructions\b/, "permissions"],
+  [/^<collaboration_mode\b/, "collaboration_mode"],
+  [/^<recommended_plugins\b/, "recommended_plugins"],
+  [/^<skill\b/, "skill"],
+  [/^<user_shell_command\b/, "user_shell_command"],
+  [/^<codex_internal_context\b/, "codex_context"],
+  [/^<subagent_notification\b/, "sub_agent"],
+  [/^<turn_aborted\b/, "codex_interrupted"],
+  [/^<user_action\b/, "user_action"],
   [
     /^<(?:skills|plugins|apps|tools|multi_agent\w*|realtime\w*|token_budget|personality\w*)(?:_instructions)?[ >]/,
-    "Instructions",
+    "codex_instructions",
   ],
-];
+] as const satisfies readonly (readonly [RegExp, string])[];
 
 /** The title of injected text; `undefined`: it does not look injected. */
-export function injectedTitle(content: UserContent): string | undefined {
-  const titles: string[] = [];
+export function injectedTitle(content: UserContent): CodedText | undefined {
+  const titles: CodedText[] = [];
   for (const part of content.parts) {
     if (part.type !== "text") continue;
     const title = titleOf(part.text);
-    if (title !== undefined && !titles.includes(title)) titles.push(title);
+    if (title === undefined) {
+      if (titles.length === 0) return undefined;
+    } else if (!titles.some(({ text }) => text === title.text)) titles.push(title);
   }
-  const first = content.parts.find((part) => part.type === "text");
-  if (first === undefined || titleOf(first.text) === undefined) return undefined;
-  return titles.join(", ");
+  if (titles.length < 2) return titles[0];
+  const list = titles.map(({ code, params = {} }) =>
+    [code, ...Object.values(params)].join(" ").replaceAll("\n", " "),
+  );
+  const text = titles.map((title) => title.text).join(", ");
+  return { ...codexTitle("injected_texts", { titles: list.join("\n") }), text };
 }
 
-function titleOf(text: string): string | undefined {
+function titleOf(text: string): CodedText | undefined {
   const start = text.trimStart().slice(0, 60);
-  const known = INJECTED.find(([pattern]) => pattern.test(start));
-  if (known === undefined) return undefined;
-  if (known[1] === "Skill") return named("Skill", /<name>([^<]+)<\/name>/.exec(text)?.[1]);
-  if (known[1] === "Context from Codex") return named(known[1], /source="([^"]+)"/.exec(start)?.[1]);
-  return known[1];
-}
-
-function named(title: string, name: string | undefined): string {
-  return name === undefined ? title : `${title}: ${name.trim()}`;
+  const code = INJECTED.find(([pattern]) => pattern.test(start))?.[1];
+  switch (code) {
+    case undefined:
+      return undefined;
+    case "skill":
+      return codexTitle(code, { name: /<name>([^<]+)<\/name>/.exec(text)?.[1]?.trim() });
+    case "codex_context":
+      return codexTitle(code, { name: /source="([^"]+)"/.exec(start)?.[1]?.trim() });
+    default:
+      return codexTitle(code);
+  }
 }
 
 /** The author of a user message, by the kinds that Codex records for each content item since 0.169. `undefined`: unknown. */
@@ -128,9 +138,11 @@ export function authorByKinds(payload: JsonObject): "person" | "agent" | undefin
   return first.startsWith("user.") ? "person" : "agent";
 }
 
-/** A title for injected text with kinds but without a known start: `generic.turn_aborted` → `turn aborted`. */
-export function titleByKinds(payload: JsonObject): string {
+/** A title for injected text with kinds but without a known start: `generic.turn_aborted` → `Turn aborted`. */
+export function titleByKinds(payload: JsonObject): Title {
   const passthrough = asObject(payload.internal_chat_message_metadata_passthrough);
   const kind = asString(asArray(passthrough?.content_item_kinds)[0]);
-  return kind === undefined ? "Injected message" : (kind.split(".").at(-1) ?? kind).replaceAll("_", " ");
+  if (kind === undefined) return codexTitle("injected_message");
+  const name = (kind.split(".").at(-1) ?? kind).replaceAll("_", " ");
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

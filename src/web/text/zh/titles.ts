@@ -3,6 +3,7 @@ import type { Translation } from "../../../model/text/catalog.ts";
 import type { foldTitles } from "../../../model/text/fold-titles.ts";
 import type { Titles } from "../../../model/text/titles.ts";
 import { claudeCodeTitles } from "./claude-code-titles.ts";
+import { codexTitles } from "./codex-titles.ts";
 import { sourceTitles } from "./source-titles.ts";
 
 const fold: Translation<typeof foldTitles> = {
@@ -19,4 +20,4 @@ const fold: Translation<typeof foldTitles> = {
 const agent: Translation<typeof agentTitles> = {};
 
 /** The titles that the daemon writes in English. */
-export const titles: Titles = { ...fold, ...sourceTitles, ...claudeCodeTitles, ...agent };
+export const titles: Titles = { ...fold, ...sourceTitles, ...claudeCodeTitles, ...codexTitles, ...agent };
