@@ -245,7 +245,9 @@ function context(
 
 /** Shortens a title, and the names in it, to one line. */
 function shortTitle({ text, code, params = {} }: CodedText): CodedText {
-  const short = Object.entries(params).map(([name, value]) => [name, firstLine(String(value))] as const);
+  const short = Object.entries(params).map(
+    ([name, value]) => [name, typeof value === "string" ? firstLine(value) : value] as const,
+  );
   return { text: firstLine(text), code, ...(short.length > 0 && { params: Object.fromEntries(short) }) };
 }
 
