@@ -1,4 +1,6 @@
 import { asObject, asText } from "../model/narrow.ts";
+import { sourceTitle } from "../model/text/source-titles.ts";
+import type { Title } from "../model/text/titles.ts";
 import { parseObject } from "./lines/parse-object.ts";
 
 /**
@@ -12,4 +14,9 @@ export function splitErrorText(text: string): { message: string; answer?: unknow
   const inner = asText(asObject(answer?.error)?.message) ?? asText(answer?.message) ?? asText(answer?.error);
   if (inner === undefined) return { message: text };
   return { message: `${text.slice(0, at)}${inner}`, answer };
+}
+
+/** The same of a failed request, whose error text may not be recorded. */
+export function requestError(text: string | undefined): { message: Title; answer?: unknown } {
+  return text === undefined ? { message: sourceTitle("request_failed") } : splitErrorText(text);
 }

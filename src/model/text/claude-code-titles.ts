@@ -1,5 +1,5 @@
 import { codedTexts } from "./catalog.ts";
-import { after, type Optional } from "./source-titles.ts";
+import { after, type Optional } from "./title-words.ts";
 
 /** `Hook Stop`, or what a hook without a name is called. */
 const hook = (name: string | undefined, unnamed: string): string =>

@@ -1,5 +1,5 @@
 import { codedTexts, textsOf } from "./catalog.ts";
-import { after, type Optional } from "./source-titles.ts";
+import { after, type Optional } from "./title-words.ts";
 
 /** The titles of text that Codex injects under the user's role. */
 export const injectedTitles = {

@@ -1,16 +1,20 @@
 import { codedTexts } from "./catalog.ts";
+import { foldTitles } from "./fold-titles.ts";
+import { readerTitles } from "./reader-titles.ts";
+import { after, joined, type Optional, type OptionalNumber, tokensBefore } from "./title-words.ts";
 
-/** Parameters that may be absent. */
-export type Optional<Name extends string, Value = string> = { [Key in Name]?: Value | undefined };
-
-/** `: ` and a text, if there is one. */
-export const after = (text: string | undefined): string => (text === undefined ? "" : `: ${text}`);
+interface ShellFacts {
+  exit?: number | "cancelled" | undefined;
+  cut?: "yes" | undefined;
+  hidden?: "yes" | undefined;
+}
 
 /**
- * The titles that readers of agents' records write: of markers, context, and records that they do not know. Those of several agents
- * come first.
+ * The titles that readers of agents' records write: of markers, context, and records that they do not know. Those here are of
+ * several agents.
  */
 export const sourceTitles = {
+  ...readerTitles,
   model_changed: ({ before, now }: { before: string; now: string }) => `Model changed: ${before} → ${now}`,
   error_without_message: "An error without a message",
   unknown_content: "Unknown kind of content",
@@ -34,17 +38,29 @@ export const sourceTitles = {
   retrying: ({ reason }: Optional<"reason">) => `Retrying the request${after(reason)}`,
   retrying_attempt: ({ attempt }: { attempt: string }) => `Retrying the request: attempt ${attempt}`,
   forked: "Forked: everything above was copied from another session",
-
-  // Kimi Code
-  swarm_mode_entered: "Swarm mode entered",
-  swarm_mode_left: "Swarm mode left",
-  old_results_removed: "Old tool results were removed from the context",
-  skill_activated: ({ skill = "unknown" }: Optional<"skill">) => `Skill activated: ${skill}`,
-  decided: ({ decision, action }: { decision: string; action: string }) => `${decision}: ${action}`,
-  refused_action: ({ action = "a call" }: Optional<"action">) => `Refused: ${action}`,
-  undone: ({ turns }: { turns: number }) =>
-    `Undone: ${turns === 1 ? "the turn above is" : `${turns} turns above are`} no longer part of the conversation`,
+  line_of_type: ({ type = "unknown" }: Optional<"type">) => `Line of type ${type}`,
+  item_of_type: ({ type = "unknown" }: Optional<"type">) => `Item of type ${type}`,
+  content_of_type: ({ type = "unknown" }: Optional<"type">) => `Content of type ${type}`,
+  record_named: ({ name }: { name: string }) => `Record ${name}`,
+  unreadable_line: "Unreadable line",
+  unreadable_record: "Unreadable record",
+  request_failed: "The request failed",
+  turn_failed: ({ reason }: Optional<"reason">) => `The turn failed${after(reason)}`,
+  context_from: ({ agent, reason }: { agent: string } & Optional<"reason">) =>
+    `Context from ${agent}${after(reason)}`,
+  reminder_from: ({ agent }: { agent: string }) => `Reminder from ${agent}`,
+  skill: ({ skill = "unknown" }: Optional<"skill">) => `Skill: ${skill}`,
+  context_compacted: ({ before }: OptionalNumber<"before">) => `Context compacted${tokensBefore(before)}`,
+  rewound: "Rewound",
+  shell_output: ({ exit, cut, hidden }: ShellFacts) => {
+    const facts = [
+      exit === "cancelled" ? exit : exit === undefined ? undefined : `exit ${exit}`,
+      cut === "yes" ? "cut" : undefined,
+      hidden === "yes" ? "not shown to the model" : undefined,
+    ];
+    return `Shell output${after(joined(facts))}`;
+  },
 };
 
-/** A title of `sourceTitles` with its code. */
-export const sourceTitle = codedTexts(sourceTitles);
+/** A title of `sourceTitles` or `foldTitles` with its code. */
+export const sourceTitle = codedTexts({ ...foldTitles, ...sourceTitles });

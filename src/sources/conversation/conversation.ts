@@ -3,7 +3,7 @@ import type { Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
@@ -244,12 +244,10 @@ export class Conversation extends TurnsAndSteps {
     this.endStep();
     this.ensureTurn(false);
     const isEmpty = typeof message === "string" && message.trim() === "";
-    const { title, ...code } = titleFields(isEmpty ? sourceTitle("error_without_message") : message);
     this.put({
       type: "error",
       part_id: this.recordPart().part_id,
-      message: title,
-      ...code,
+      ...messageFields(isEmpty ? sourceTitle("error_without_message") : message),
       ...(data !== undefined && { data }),
     });
     if (this.state.turn !== undefined) this.state.turn.open = true;

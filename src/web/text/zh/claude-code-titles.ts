@@ -1,6 +1,6 @@
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { claudeCodeTitles as english } from "../../../model/text/claude-code-titles.ts";
-import { after } from "./source-titles.ts";
+import { after } from "./title-words.ts";
 
 const number = (value: number): string => value.toLocaleString("zh-CN");
 

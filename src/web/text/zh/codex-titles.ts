@@ -3,7 +3,7 @@ import type {
   codexTitles as english,
   injectedTitles as injectedEnglish,
 } from "../../../model/text/codex-titles.ts";
-import { after } from "./source-titles.ts";
+import { after } from "./title-words.ts";
 
 /** An agent by its name, between Chinese text. */
 const agent = (name: string | undefined): string => (name === undefined ? "另一个智能体" : ` ${name} `);

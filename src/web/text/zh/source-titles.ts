@@ -1,11 +1,11 @@
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { sourceTitles as english } from "../../../model/text/source-titles.ts";
-
-/** A full-width colon and a text, if there is one. */
-export const after = (text: string | undefined): string => (text === undefined ? "" : `：${text}`);
+import { readerTitles } from "./reader-titles.ts";
+import { after, joined, tokensBefore } from "./title-words.ts";
 
 /** The titles that readers of agents' records write. */
 export const sourceTitles: Translation<typeof english> = {
+  ...readerTitles,
   model_changed: ({ before, now }) => `模型已更换：${before} → ${now}`,
   error_without_message: "没有错误信息的错误",
   unknown_content: "未知类型的内容",
@@ -28,13 +28,25 @@ export const sourceTitles: Translation<typeof english> = {
   retrying: ({ reason }) => `正在重试请求${after(reason)}`,
   retrying_attempt: ({ attempt }) => `正在重试请求：第 ${attempt} 次`,
   forked: "分叉：以上内容均复制自另一个会话",
-
-  // Kimi Code
-  swarm_mode_entered: "已进入集群模式",
-  swarm_mode_left: "已退出集群模式",
-  old_results_removed: "已从上下文中移除旧的工具结果",
-  skill_activated: ({ skill = "未知" }) => `已启用技能：${skill}`,
-  decided: ({ decision, action }) => `${decision}：${action}`,
-  refused_action: ({ action = "一次调用" }) => `已拒绝：${action}`,
-  undone: ({ turns }) => `已撤销：上面的 ${turns} 轮不再属于对话`,
+  line_of_type: ({ type = "未知" }) => `类型为 ${type} 的行`,
+  item_of_type: ({ type = "未知" }) => `类型为 ${type} 的条目`,
+  content_of_type: ({ type = "未知" }) => `类型为 ${type} 的内容`,
+  record_named: ({ name }) => `记录 ${name}`,
+  unreadable_line: "无法读取的行",
+  unreadable_record: "无法读取的记录",
+  request_failed: "请求失败",
+  turn_failed: ({ reason }) => `本轮失败${after(reason)}`,
+  context_from: ({ agent, reason }) => `来自 ${agent} 的上下文${after(reason)}`,
+  reminder_from: ({ agent }) => `来自 ${agent} 的提醒`,
+  skill: ({ skill = "未知" }) => `技能：${skill}`,
+  context_compacted: ({ before }) => `上下文已压缩${tokensBefore(before)}`,
+  rewound: "已回退",
+  shell_output: ({ exit, cut, hidden }) => {
+    const facts = [
+      exit === "cancelled" ? "已取消" : exit === undefined ? undefined : `退出码 ${exit}`,
+      cut === "yes" ? "已截断" : undefined,
+      hidden === "yes" ? "未向模型显示" : undefined,
+    ];
+    return `Shell 输出${after(joined(facts))}`;
+  },
 };

@@ -1,0 +1,14 @@
+/** `：` and a text, if there is one. */
+export const after = (text: string | undefined): string => (text === undefined ? "" : `：${text}`);
+
+/** The known facts as a list; `undefined`: none is known. */
+export function joined(facts: readonly (string | undefined)[]): string | undefined {
+  const known = facts.filter((fact) => fact !== undefined);
+  return known.length === 0 ? undefined : known.join("，");
+}
+
+export const tokens = (count: number): string => `${count.toLocaleString("zh-CN")} 个 token`;
+
+/** The tokens before a compaction, if they are known. */
+export const tokensBefore = (count: number | undefined): string =>
+  after(count === undefined ? undefined : `压缩前 ${tokens(count)}`);
