@@ -4,6 +4,7 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { repositoryName } from "../../model/repository.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
@@ -74,11 +75,13 @@ function read(state: AmpState, record: SessionRecord): RecordResult {
   }
   if (key.startsWith("relationship:")) {
     const conversation = new Conversation(state.conversation, record);
-    const role = asText(value.role);
-    const title = `${asText(value.type) ?? "related"}${role === undefined ? "" : ` (${role})`}`;
     conversation.marker(
       "note",
-      `${title}: ${asText(value.threadID) ?? "unknown thread"}`,
+      sourceTitle("related_thread", {
+        type: asText(value.type),
+        role: asText(value.role),
+        thread: asText(value.threadID),
+      }),
       asText(value.comment),
       value,
     );
@@ -157,7 +160,7 @@ function readMessage(state: AmpState, conversation: Conversation, record: Sessio
       for (const block of blocksIn(value.content)) emitInfo(conversation, block);
       return;
     default:
-      conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+      conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
   }
 }
 
@@ -171,7 +174,7 @@ function readUser(state: AmpState, conversation: Conversation, value: JsonObject
   if (files.length > 0) {
     if (parts.length > 0 && !queued) conversation.beginTurn();
     conversation.context(
-      "Files for the model",
+      sourceTitle("files_for_model"),
       files.map((file) => ({ type: "text" as const, text: fileText(asObject(file) ?? {}) })),
     );
   }
@@ -285,28 +288,30 @@ function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_co
 function emitInfo(conversation: Conversation, block: JsonObject): void {
   switch (block.type) {
     case "text":
-      conversation.marker("note", firstLine(asString(block.text) ?? "") || "Note", asString(block.text));
+      conversation.marker(
+        "note",
+        firstLine(asString(block.text) ?? "") || sourceTitle("note"),
+        asString(block.text),
+      );
       return;
     case "manual_bash_invocation": {
       const command = asText(asObject(block.args)?.cmd) ?? "a command";
       const run = asObject(block.toolRun) ?? {};
       const { output_text, exit_code } = outputOf(run);
       conversation.prompt([{ type: "text", text: `$ ${command}` }], { origin: "command" });
-      conversation.marker(
-        "note",
-        `Shell output${exit_code === undefined ? "" : `: exit ${exit_code}`}`,
-        output_text,
-      );
+      conversation.marker("note", sourceTitle("shell_output", { exit: exit_code }), output_text);
       conversation.endTurn(run.status === "cancelled" ? "interrupted" : "completed");
       return;
     }
     case "summary": {
       const summary = asObject(block.summary);
       const text = asText(summary?.summary) ?? textIn(summary?.content);
-      conversation.marker("compaction", "Conversation compacted", text, summary);
+      conversation.marker("compaction", sourceTitle("conversation_compacted"), text, summary);
       return;
     }
-    default:
-      conversation.unknown(block, `Block of type ${firstLine(asString(block.type) ?? "unknown")}`);
+    default: {
+      const type = asString(block.type);
+      conversation.unknown(block, sourceTitle("block_of_type", { type: type && firstLine(type) }));
+    }
   }
 }

@@ -1,6 +1,8 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -41,10 +43,10 @@ const MAX_NAME = 200;
 const INJECTED = ["ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE"] as const;
 const REQUEST = "USER_REQUEST";
 /** Titles of context for the model, by record type. */
-const CONTEXT: Readonly<Record<string, string>> = {
-  CONVERSATION_HISTORY: "Earlier conversations",
-  EPHEMERAL_MESSAGE: "Note to the model",
-  KNOWLEDGE_ARTIFACTS: "Knowledge",
+const CONTEXT: Readonly<Record<string, CodedText>> = {
+  CONVERSATION_HISTORY: sourceTitle("earlier_conversations"),
+  EPHEMERAL_MESSAGE: sourceTitle("note_to_model"),
+  KNOWLEDGE_ARTIFACTS: sourceTitle("knowledge"),
 };
 
 /**
@@ -87,7 +89,7 @@ function read(state: AntigravityState, record: SessionRecord): RecordResult {
     case "ERROR_MESSAGE":
       return readError(state, conversation, value);
     case "CHECKPOINT":
-      conversation.marker("compaction", "Conversation summarized", content);
+      conversation.marker("compaction", sourceTitle("conversation_summarized"), content);
       return conversation.result();
     case "SYSTEM_MESSAGE":
       return readMessage(conversation, inside(content, "SYSTEM_MESSAGE"));
@@ -117,7 +119,7 @@ function readPrompt(state: AntigravityState, conversation: Conversation, value: 
   if (injected.length > 0) {
     if (hasText) conversation.beginTurn();
     conversation.context(
-      "Context from Antigravity",
+      sourceTitle("context_from", { agent: "Antigravity" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
   }
@@ -150,7 +152,7 @@ function modelOf(injected: string): string | undefined {
 function readMessage(conversation: Conversation, text: string): RecordResult {
   if (text.trim() === "") return conversation.result({ kind: "hidden", rule: "empty notice" });
   const parts = [{ type: "text" as const, text }];
-  if (conversation.hasRunningTurn) conversation.context("Message to the agent", parts);
+  if (conversation.hasRunningTurn) conversation.context(sourceTitle("message_to_agent"), parts);
   else conversation.prompt(parts, { origin: "notification" });
   return conversation.result();
 }
@@ -223,7 +225,10 @@ function readOther(
   const step = asNumber(value.step_index);
   const call = hasText || value.status === "RUNNING" ? callFor(state, type, step) : undefined;
   if (call === undefined && !(isResultType(type) && hasText)) {
-    conversation.unknown(value, `Step of type ${firstLine(type === "" ? "unknown" : type)}`);
+    conversation.unknown(
+      value,
+      sourceTitle("step_of_type", { type: type === "" ? undefined : firstLine(type) }),
+    );
     return conversation.result();
   }
   if (value.status === "RUNNING") return readRunning(state, conversation, value, call, step);
@@ -264,9 +269,9 @@ function readRunning(
   const call = state.waiting.find((each) => each.id === id);
   if (call !== undefined && step !== undefined) call.step = step;
   const text = textOf(value);
-  const name = call?.tool ?? asString(value.type) ?? "A tool";
+  const name = call?.tool ?? asString(value.type);
   if (text.trim() === "") conversation.fold("its call");
-  else conversation.marker("note", `${firstLine(name)} is still running`, text);
+  else conversation.marker("note", sourceTitle("still_running", { tool: name && firstLine(name) }), text);
   return conversation.result();
 }
 

@@ -1,6 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
@@ -81,7 +82,8 @@ function readHead(state: AtifState, record: SessionRecord): RecordResult {
     }),
   });
   const before = asText(value.continued_from) ?? asText(asObject(value.extra)?.continued_from);
-  if (before !== undefined) conversation.marker("note", `Continues the trajectory ${before}`);
+  if (before !== undefined)
+    conversation.marker("note", sourceTitle("continues_trajectory", { trajectory: before }));
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
@@ -110,11 +112,12 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
   switch (value.source) {
     case "system":
       if (promptParts(value.message).length > 0)
-        conversation.context(copied ? "Copied context" : "System", promptParts(value.message));
+        conversation.context(sourceTitle(copied ? "copied_context" : "system"), promptParts(value.message));
       break;
     case "user": {
       const parts = promptParts(value.message);
-      if (parts.length > 0 && copied) conversation.context("Prompt of the previous trajectory", parts);
+      if (parts.length > 0 && copied)
+        conversation.context(sourceTitle("prompt_of_previous_trajectory"), parts);
       else if (parts.length > 0)
         conversation.prompt(parts, state.run === undefined ? {} : { origin: "agent" });
       break;
@@ -123,7 +126,7 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
       emitStep(state, conversation, record);
       break;
     default:
-      conversation.unknown(value, `Step of ${asString(value.source) ?? "an unknown source"}`);
+      conversation.unknown(value, sourceTitle("step_of_source", { source: asString(value.source) }));
       return conversation.result();
   }
   emitObservation(state, conversation, value.observation);
@@ -138,7 +141,7 @@ function emitStep(state: AtifState, conversation: Conversation, record: SessionR
   conversation.thinking(asString(value.reasoning_content) ?? "");
   for (const block of blocksIn(value.message)) {
     if (block.type === "text") conversation.text(asString(block.text) ?? "");
-    else conversation.unknown(block, `Content of type ${asString(block.type) ?? "unknown"}`);
+    else conversation.unknown(block, sourceTitle("content_of_type", { type: asString(block.type) }));
   }
   asArray(value.tool_calls).forEach((item, index) => {
     const call = asObject(item) ?? {};
@@ -171,7 +174,7 @@ function emitObservation(state: AtifState, conversation: Conversation, observati
       const failed = asObject(result.extra)?.is_error === true || result.is_error === true;
       conversation.toolResult({ id, status: failed ? "error" : "success", ...content });
     } else if (content.output_text !== "" || content.parts.length > 0 || refs.length > 0) {
-      const title = refs.length > 0 ? "A sub-agent's trajectory" : "Observation";
+      const title = sourceTitle(refs.length > 0 ? "trajectory_of_sub_agent" : "observation");
       const data = refs.length > 0 || content.parts.length > 0 ? { refs, parts: content.parts } : undefined;
       conversation.marker("note", title, content.output_text, data);
     }
@@ -182,7 +185,7 @@ function emitObservation(state: AtifState, conversation: Conversation, observati
 function readEnd(state: AtifState, record: SessionRecord): RecordResult {
   const conversation = new Conversation(state.conversation, record);
   const next = asText(record.value.continued_trajectory_ref);
-  if (next !== undefined) conversation.marker("note", `Continues in ${next}`);
+  if (next !== undefined) conversation.marker("note", sourceTitle("continues_in", { trajectory: next }));
   const last = state.conversation.calls.at(-1);
   conversation.endTurn(last === undefined || last.answered ? "completed" : "interrupted");
   return conversation.result({ kind: "folded", into: "the figures of the session" });

@@ -1,4 +1,5 @@
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
@@ -59,7 +60,7 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
     const key = `${record.key}:${index}`;
     const conversation = new Conversation(session, { key, place: record.place });
     const message = asObject(item);
-    if (message === undefined) conversation.unknown(item, "Item that is not a message");
+    if (message === undefined) conversation.unknown(item, sourceTitle("item_not_message"));
     else emitMessage(conversation, key, message, { text: JSON.stringify(message) });
     frames.push(...conversation.take());
   }

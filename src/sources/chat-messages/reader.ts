@@ -1,6 +1,7 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf, withoutReminders } from "../../model/parts/content.ts";
 import { RawJson, type WrittenJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -48,7 +49,7 @@ export function emitMessage(
   switch (role) {
     case "system": {
       const parts = promptParts(content);
-      if (parts.length > 0) conversation.context("System prompt", parts);
+      if (parts.length > 0) conversation.context(sourceTitle("system_prompt"), parts);
       return;
     }
     case "user": {
@@ -61,7 +62,7 @@ export function emitMessage(
       if (injected.length > 0) {
         if (parts.length > 0) conversation.beginTurn();
         conversation.context(
-          "Reminder from the agent",
+          sourceTitle("reminder_from_the_agent"),
           injected.map((reminder) => ({ type: "text" as const, text: reminder })),
         );
       }
@@ -92,7 +93,7 @@ export function emitMessage(
     case undefined:
       conversation.unknown(
         message,
-        `Message of ${asString(message.role) ?? asString(message.from) ?? "an unknown role"}`,
+        sourceTitle("message_of_role", { role: asString(message.role) ?? asString(message.from) }),
       );
       return;
     default:

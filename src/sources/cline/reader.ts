@@ -3,6 +3,7 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
@@ -67,14 +68,14 @@ function read(state: ClineState, record: SessionRecord): RecordResult {
   }
   if (key === "session") return readSession(conversation, value);
   if (key === "system") {
-    conversation.context("System prompt", promptParts(value.system_prompt));
+    conversation.context(sourceTitle("system_prompt"), promptParts(value.system_prompt));
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (isMessage) {
     state.count = Math.max(state.count, index + 1);
     return readMessage(state, conversation, record);
   }
-  conversation.unknown(value, `Record ${key}`);
+  conversation.unknown(value, sourceTitle("record_named", { name: key }));
   return conversation.result();
 }
 
@@ -145,7 +146,7 @@ function readMessage(state: ClineState, conversation: Conversation, record: Sess
   const message = record.value;
   if (message.role === "user") return readUser(state, conversation, message);
   if (message.role !== "assistant") {
-    conversation.unknown(message, `Message of ${asString(message.role) ?? "an unknown role"}`);
+    conversation.unknown(message, sourceTitle("message_of_role", { role: asString(message.role) }));
     return conversation.result();
   }
   const metadata = asObject(message.metadata);
@@ -153,7 +154,7 @@ function readMessage(state: ClineState, conversation: Conversation, record: Sess
   if (metadata?.displayOnly === true) {
     const text = textIn(message.content);
     if (metadata.displayRole === "error") conversation.error(text);
-    else conversation.marker("note", text.split("\n", 1)[0] ?? "Note", text);
+    else conversation.marker("note", text.split("\n", 1)[0] ?? text, text);
     return conversation.result();
   }
   const model = asText(asObject(message.modelInfo)?.id);
@@ -191,7 +192,7 @@ function readUser(state: ClineState, conversation: Conversation, message: JsonOb
   if (injected.length > 0) {
     if (parts.length > 0 && !queued) conversation.beginTurn();
     conversation.context(
-      "Context from Cline",
+      sourceTitle("context_from", { agent: "Cline" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
   }

@@ -1,5 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { readUsage } from "../codex/usage.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
@@ -71,13 +72,16 @@ function read(state: CodexExecState, record: SessionRecord): RecordResult {
       return conversation.result({ kind: "folded", into: "the turn" });
     }
     case "turn.failed":
-      conversation.error(asText(asObject(value.error)?.message) ?? "The turn failed", value.error);
+      conversation.error(
+        asText(asObject(value.error)?.message) ?? sourceTitle("turn_failed", {}),
+        value.error,
+      );
       return conversation.result();
     case "error":
-      conversation.error(asText(value.message) ?? "Error", value);
+      conversation.error(asText(value.message) ?? sourceTitle("error"), value);
       return conversation.result();
     default:
-      conversation.unknown(value, `Event of type ${asString(value.type) ?? "unknown"}`);
+      conversation.unknown(value, sourceTitle("event_of_type", { type: asString(value.type) }));
       return conversation.result();
   }
 }
@@ -102,12 +106,12 @@ function readItem(
       return;
     }
     case "error":
-      conversation.marker("note", asText(item.message) ?? "Error", undefined, item);
+      conversation.marker("note", asText(item.message) ?? sourceTitle("error"), undefined, item);
       return;
     default: {
       const call = callOf(item);
       if (call === undefined) {
-        conversation.unknown(item, `Item of type ${asString(item.type) ?? "unknown"}`);
+        conversation.unknown(item, sourceTitle("item_of_type", { type: asString(item.type) }));
         return;
       }
       if (!state.open.includes(id)) {

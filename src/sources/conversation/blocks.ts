@@ -1,5 +1,6 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { imageOf, resultContent } from "./content.ts";
 import type { Conversation } from "./conversation.ts";
@@ -61,7 +62,8 @@ export function emitBlocks(
       default: {
         const media = imageOf(block) ?? resultContent([block]).parts[0];
         if (media === undefined || media.type === "unknown") {
-          conversation.unknown(block, `Block of type ${firstLine(asString(block.type) ?? "unknown")}`);
+          const type = asString(block.type);
+          conversation.unknown(block, sourceTitle("block_of_type", { type: type && firstLine(type) }));
         } else conversation.media(media);
       }
     }

@@ -2,6 +2,7 @@ import type { ToolStatus } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { SessionRecord } from "../contract.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
@@ -18,11 +19,11 @@ import { splitXmlCalls } from "./xml-calls.ts";
 export function readMessage(state: TaskState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   if (value.isSummary === true) {
-    conversation.context("Summary of the conversation", promptParts(value.content));
+    conversation.context(sourceTitle("summary_of_conversation"), promptParts(value.content));
     return;
   }
   if (value.isTruncationMarker === true) {
-    conversation.marker("compaction", "Conversation compacted", textIn(value.content));
+    conversation.marker("compaction", sourceTitle("conversation_compacted"), textIn(value.content));
     return;
   }
   if (value.role === "user" || value.role === "tool") readUser(state, conversation, value);
@@ -35,7 +36,7 @@ export function readMessage(state: TaskState, conversation: Conversation, record
       ...(signature !== undefined && { signature, hidden: "encrypted" as const }),
     });
     state.thought = record.key;
-  } else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+  } else conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
 }
 
 /** Maximum number of waiting calls that were written as text. */
@@ -96,7 +97,8 @@ function endAnswer(
   const usage = isOwn ? request.usage : undefined;
   conversation.endStep({ usage });
   if (cut === "user") conversation.interrupt("Stopped by the user");
-  else if (cut !== undefined) conversation.error(request?.failure ?? `Response interrupted by ${cut}`);
+  else if (cut !== undefined)
+    conversation.error(request?.failure ?? sourceTitle("response_interrupted", { by: cut }));
   else if (is_done) conversation.endTurn("completed");
 }
 
@@ -148,7 +150,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
   if (context.length > 0) {
     if (parts.length > 0 && !queued) conversation.beginTurn();
     conversation.context(
-      state.agent === "roo-code" ? "Context from Roo Code" : "Context from Cline",
+      sourceTitle("context_from", { agent: state.agent === "roo-code" ? "Roo Code" : "Cline" }),
       context.map((text) => ({ type: "text" as const, text })),
     );
   }

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asText } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -92,7 +93,7 @@ function readRecord(state: TaskState, record: SessionRecord): RecordResult {
       conversation.retract("undone");
       return conversation.result({ kind: "folded", into: "the undone messages" });
     }
-    conversation.unknown(value, `Record ${key}`);
+    conversation.unknown(value, sourceTitle("record_named", { name: key }));
     return conversation.result();
   }
   const rank = asNumber(value.ts) ?? Number(/\d+/.exec(key)?.[0] ?? 0);

@@ -1,5 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -54,7 +55,10 @@ export function readUiMessage(
   const rule = SILENT.get(kind);
   if (rule !== undefined) return conversation.result({ kind: "hidden", rule });
   if (!emitEvent(conversation, kind, value, text))
-    conversation.unknown(value, `Message of kind ${kind === "" ? "unknown" : firstLine(kind)}`);
+    conversation.unknown(
+      value,
+      sourceTitle("message_of_kind", { kind: kind === "" ? undefined : firstLine(kind) }),
+    );
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
@@ -67,13 +71,13 @@ function emitEvent(conversation: Conversation, kind: string, value: JsonObject, 
     case "api_req_retried":
     case "api_req_retry_delayed":
     case "error_retry":
-      conversation.marker("retry", "Request sent again", text);
+      conversation.marker("retry", sourceTitle("request_sent_again"), text);
       return true;
     case "condense_context":
     case "sliding_window_truncation": {
       const summary = asText(asObject(value.contextCondense)?.summary);
       const facts = value.contextCondense ?? value.contextTruncation;
-      conversation.marker("compaction", "Conversation compacted", summary ?? text, facts);
+      conversation.marker("compaction", sourceTitle("conversation_compacted"), summary ?? text, facts);
       return true;
     }
     case "error":

@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { emitMessage, isMessage } from "../chat-messages/reader.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
@@ -61,7 +62,7 @@ function readHead(state: SweState, record: SessionRecord): RecordResult {
 /** Emits a demonstration before the task as context: the agent did not do it. */
 function emitDemonstration(conversation: Conversation, message: JsonObject): void {
   const { output_text } = resultContent(message.content);
-  conversation.context(`Demonstration (${asText(message.role) ?? "message"})`, [
+  conversation.context(sourceTitle("demonstration", { role: asText(message.role) }), [
     { type: "text", text: output_text },
   ]);
 }
@@ -121,7 +122,7 @@ function readEnd(conversation: Conversation, info: JsonObject): RecordResult {
     status !== undefined &&
     /error|fail|exit_(?:cost|context|format|api|environment|total)|limit/i.test(status);
   if (status !== undefined || text !== "")
-    conversation.marker("note", `The run ended: ${status ?? "status not recorded"}`, text);
+    conversation.marker("note", sourceTitle("run_ended", { status }), text);
   conversation.endTurn(isFailed ? "failed" : "completed");
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }
