@@ -2,6 +2,7 @@ import type { StopReason } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { own } from "../conversation/own.ts";
 import { noteCall } from "../conversation/runs.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
@@ -24,7 +25,8 @@ export function readUserMessage({ conversation, data }: Event): void {
     return;
   }
   const author = authorOf(data);
-  if (author === "skill") conversation.context(`Skill: ${asString(data.source)?.slice(6) ?? ""}`, parts);
+  if (author === "skill")
+    conversation.context(sourceTitle("skill", { skill: asString(data.source)?.slice(6) ?? "" }), parts);
   else
     conversation.prompt(parts, {
       queued: data.delivery === "steering",
@@ -54,7 +56,7 @@ export function readAssistantMessage(event: Event): void {
     });
   });
   const server = asObject(data.serverTools);
-  if (server !== undefined) conversation.unknown(server, "Tools that the provider ran");
+  if (server !== undefined) conversation.unknown(server, sourceTitle("tools_of_provider"));
   agent.thoughts = [];
   const chunks = asNumber(data.chunkCount);
   if (chunk !== undefined && chunks !== undefined && chunk < chunks - 1 && call !== undefined) {
@@ -139,7 +141,7 @@ export function readToolEnd({ state, conversation, data }: Event): void {
   const { output_text, parts } = outputOf(data);
   if (id !== undefined && take(state.own_commands, id)) {
     const exit = asNumber(asObject(data.shellExecution)?.exitCode);
-    conversation.marker("note", `Shell output${exit === undefined ? "" : `: exit ${exit}`}`, output_text);
+    conversation.marker("note", sourceTitle("shell_output", { exit }), output_text);
     conversation.endTurn("completed");
     return;
   }

@@ -1,6 +1,8 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { repositoryName } from "../../model/repository.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import type { Title } from "../../model/text/titles.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import type { Event } from "./event.ts";
 import { growthOf, totalsOf, usageOf } from "./figures.ts";
@@ -40,85 +42,99 @@ function fields(data: JsonObject, ...names: string[]): JsonObject | undefined {
 
 /** Records that create a note, and its text. */
 const NOTES: Readonly<
-  Record<string, (data: JsonObject) => [title: string, text?: string | undefined, data?: unknown]>
+  Record<string, (data: JsonObject) => [title: Title, text?: string | undefined, data?: unknown]>
 > = {
   "session.info": (data) => [
-    asText(data.message) ?? "Notice",
+    asText(data.message) ?? sourceTitle("notice"),
     undefined,
     fields(data, "infoType", "url", "tip"),
   ],
   "session.warning": (data) => [
-    `Warning: ${word(data.message)}`,
+    sourceTitle("warning", { message: asText(data.message) }),
     undefined,
     fields(data, "warningType", "url", "remediation"),
   ],
-  "session.mode_changed": (data) => [`Mode: ${word(data.previousMode)} → ${word(data.newMode)}`],
+  "session.mode_changed": (data) => [
+    sourceTitle("mode_changed", { before: asText(data.previousMode), now: asText(data.newMode) }),
+  ],
   "session.permissions_changed": (data) => [
-    `Permission mode: ${word(data.mode)}`,
+    sourceTitle("permission_mode", { mode: asText(data.mode) }),
     undefined,
     fields(data, "previousMode", "assistedApprovalModel"),
   ],
   "session.session_limits_changed": (data) => [
-    "Limits of the session changed",
+    sourceTitle("limits_changed"),
     undefined,
     fields(data, "sessionLimits"),
   ],
-  "session.plan_changed": (data) => [`Plan file: ${word(data.operation)}`],
-  "session.workspace_file_changed": (data) => [`Workspace file ${word(data.operation)}: ${word(data.path)}`],
+  "session.plan_changed": (data) => [sourceTitle("plan_file", { operation: asText(data.operation) })],
+  "session.workspace_file_changed": (data) => [
+    sourceTitle("workspace_file", { operation: asText(data.operation), path: asText(data.path) }),
+  ],
   "session.schedule_created": (data) => [
-    `Prompt scheduled: ${asText(data.displayPrompt) ?? word(data.prompt)}`,
+    sourceTitle("prompt_scheduled", { prompt: asText(data.displayPrompt) ?? asText(data.prompt) }),
     undefined,
     fields(data, "id", "cron", "at", "intervalMs", "tz", "recurring"),
   ],
-  "session.schedule_cancelled": (data) => [`Scheduled prompt cancelled: ${String(data.id)}`],
+  "session.schedule_cancelled": (data) => [
+    sourceTitle("scheduled_prompt_cancelled", { id: String(data.id) }),
+  ],
   "session.autopilot_objective_changed": (data) => [
-    `Autopilot objective: ${word(data.operation)}`,
+    sourceTitle("autopilot_objective", { operation: asText(data.operation) }),
     undefined,
     fields(data, "id", "status"),
   ],
   "session.handoff": (data) => [
-    `Handed over from ${word(data.sourceType)}`,
+    sourceTitle("handed_over", { source: asText(data.sourceType) }),
     asText(data.summary) ?? asText(data.context),
     fields(data, "remoteSessionId", "repository", "host"),
   ],
   "session.remote_steerable_changed": (data) => [
-    data.remoteSteerable === true ? "Remote control switched on" : "Remote control switched off",
+    sourceTitle(data.remoteSteerable === true ? "remote_control_on" : "remote_control_off"),
   ],
   "session.task_complete": (data) => [
-    data.success === false ? "Task not completed" : "Task completed",
+    sourceTitle(data.success === false ? "task_not_completed" : "task_completed"),
     asText(data.summary) ?? asText(data.reason),
     fields(data, "outcome", "objectiveId"),
   ],
   "session.fusion_route_failed": (data) => [
-    `Model routing failed: ${word(data.reason)}`,
+    sourceTitle("model_routing_failed", { reason: asText(data.reason) }),
     asText(data.errorMessage),
     fields(data, "fallbackModel"),
   ],
   "session.fusion_resolved": (data) => [
-    `Models chosen: ${word(data.primaryModel)}`,
+    sourceTitle("models_chosen", { model: asText(data.primaryModel) }),
     undefined,
     fields(data, "secondaryModel", "pattern", "policy", "ruleName"),
   ],
   "session.fusion_completed": (data) => [
-    `Combined answer of the models: ${word(data.outcome)}`,
+    sourceTitle("combined_answer", { outcome: asText(data.outcome) }),
     undefined,
     fields(data, "inputTokens", "outputTokens", "phaseCount", "finalSourceModel"),
   ],
   "assistant.fusion_phase_completed": (data) => [
-    `${word(data.model)} as ${word(data.role)}`,
+    sourceTitle("model_in_role", { model: asText(data.model), role: asText(data.role) }),
     asText(data.content),
     fields(data, "phaseKind", "verdict", "usage"),
   ],
   "assistant.fusion_phase_failed": (data) => [
-    `${word(data.model)} as ${word(data.role)} failed: ${word(data.reason)}`,
+    sourceTitle("model_in_role_failed", {
+      model: asText(data.model),
+      role: asText(data.role),
+      reason: asText(data.reason),
+    }),
     asText(data.errorMessage),
     fields(data, "phaseKind", "usage"),
   ],
-  "subagent.selected": (data) => [`Agent selected: ${asText(data.agentDisplayName) ?? word(data.agentName)}`],
-  "subagent.deselected": () => ["Default agent selected"],
-  "tool_search.activated": (data) => [`Tools loaded: ${asArray(data.toolNames).map(String).join(", ")}`],
+  "subagent.selected": (data) => [
+    sourceTitle("agent_selected", { agent: asText(data.agentDisplayName) ?? asText(data.agentName) }),
+  ],
+  "subagent.deselected": () => [sourceTitle("default_agent_selected")],
+  "tool_search.activated": (data) => [
+    sourceTitle("tools_loaded", { tools: asArray(data.toolNames).map(String).join(", ") }),
+  ],
   "session.canvas.recorded": (data) => [
-    `Canvas: ${asText(data.title) ?? word(data.canvasId)}`,
+    sourceTitle("canvas", { title: asText(data.title) ?? asText(data.canvasId) }),
     undefined,
     data,
   ],
@@ -134,7 +150,12 @@ export function readNote({ conversation, data }: Event, type: string): boolean {
 
 export function readResume({ conversation, data }: Event): void {
   conversation.update(factsOf(data));
-  conversation.marker("note", "Session resumed", undefined, fields(data, "eventCount", "sessionWasActive"));
+  conversation.marker(
+    "note",
+    sourceTitle("session_resumed"),
+    undefined,
+    fields(data, "eventCount", "sessionWasActive"),
+  );
 }
 
 /** Reads the end of a program run. Its totals, which continue after a resume, are kept besides those of the steps. */
@@ -157,8 +178,9 @@ export function readShutdown({ state, conversation, data }: Event): void {
     "totalApiDurationMs",
     "currentTokens",
   );
-  if (data.shutdownType === "error") conversation.error(reason ?? "The session ended in an error", facts);
-  else conversation.marker("note", "Session ended", reason, facts);
+  if (data.shutdownType === "error")
+    conversation.error(reason ?? sourceTitle("session_ended_in_error"), facts);
+  else conversation.marker("note", sourceTitle("session_ended"), reason, facts);
 }
 
 export function readModelChange({ agent, conversation, data }: Event): void {
@@ -168,7 +190,7 @@ export function readModelChange({ agent, conversation, data }: Event): void {
   if (before !== undefined && before !== model) {
     const cause = asText(data.cause);
     const more = fields(data, "reasoningEffort", "previousReasoningEffort", "source");
-    conversation.marker("model_switch", `Model changed: ${before} → ${model}`, cause, more);
+    conversation.marker("model_switch", sourceTitle("model_changed", { before, now: model }), cause, more);
   }
   agent.conversation.model = model;
   conversation.update({ model });
@@ -176,18 +198,16 @@ export function readModelChange({ agent, conversation, data }: Event): void {
 
 export function readCompactionStart({ state, conversation, record, data }: Event): void {
   state.compaction = record.key;
-  conversation.marker("compaction", "Context is being compacted", undefined, data);
+  conversation.marker("compaction", sourceTitle("context_being_compacted"), undefined, data);
   conversation.fold("the compaction");
 }
 
 /** Revises the note of the compaction's start. */
 export function readCompactionEnd({ state, agent, conversation, record, data }: Event): void {
-  const before = asNumber(data.preCompactionTokens);
-  const failure = asText(data.error);
   const title =
     data.success === false
-      ? `Compaction failed${failure === undefined ? "" : `: ${failure}`}`
-      : `Context compacted${before === undefined ? "" : `: ${before.toLocaleString("en-US")} tokens before`}`;
+      ? sourceTitle("compaction_failed", { reason: asText(data.error) })
+      : sourceTitle("context_compacted", { before: asNumber(data.preCompactionTokens) });
   const more = fields(
     data,
     "postCompactionTokens",
@@ -212,21 +232,22 @@ export function readPermissionRequest({ state, conversation, record, data }: Eve
   const request = asObject(data.permissionRequest) ?? {};
   const id = asText(data.requestId);
   const call = asText(request.toolCallId);
-  const title = `Permission requested: ${askedFor(request)}`;
-  conversation.marker("note", title, undefined, request);
+  const asked = askedFor(request);
+  conversation.marker("note", sourceTitle("permission_requested", { request: asked }), undefined, request);
   if (id === undefined) return;
   remember(state.asked, id, {
     key: record.key,
-    title,
+    request: asked,
     ...(call !== undefined && { tool_call_id: call }),
   });
 }
 
 export function readPermissionAnswer({ state, agent, conversation, record, data }: Event): void {
   const asked = take(state.asked, asText(data.requestId));
-  const { text, outcome, permission } = decisionOf(data);
+  const { decision, outcome, permission } = decisionOf(data);
   const line = new Conversation(agent.conversation, { key: asked?.key ?? record.key, place: record.place });
-  line.marker("note", `${asked?.title ?? "Permission requested"} (${text})`, undefined, data);
+  const title = sourceTitle("permission_decided", { request: asked?.request, decision });
+  line.marker("note", title, undefined, data);
   conversation.join(line);
   const call = asText(data.toolCallId) ?? asked?.tool_call_id;
   if (call === undefined) return;
@@ -238,11 +259,14 @@ export function readPermissionAnswer({ state, agent, conversation, record, data 
 
 /** Reads the end of a hook that wrote output or failed. */
 export function readHookEnd({ conversation, data }: Event): void {
-  const failure = asText(asObject(data.error)?.message);
   const { output } = data;
   const isSilent = output === undefined || output === null || JSON.stringify(output) === "{}";
   if (data.success !== false && isSilent) return;
-  const title = `Hook ${word(data.hookType)}${data.success === false ? ` failed${failure === undefined ? "" : `: ${failure}`}` : ""}`;
+  const hook = asText(data.hookType);
+  const title =
+    data.success === false
+      ? sourceTitle("hook_failed", { hook, reason: asText(asObject(data.error)?.message) })
+      : sourceTitle("hook", { hook });
   conversation.marker(
     "hook",
     title,
@@ -266,7 +290,7 @@ export function readNotification({ conversation, data }: Event): void {
 
 export function readError({ conversation, data }: Event): void {
   conversation.error(
-    asText(data.message) ?? "An error without a message",
+    asText(data.message) ?? sourceTitle("error_without_message"),
     fields(data, "errorType", "errorCode", "statusCode", "stack", "url", "remediation"),
   );
 }
@@ -278,7 +302,7 @@ export function readAsset({ conversation, data }: Event): void {
   if (bytes === undefined) return;
   const url = `data:${mime};base64,${bytes}`;
   const filename = asText(data.description) ?? word(data.assetId);
-  conversation.context("Attachment", [
+  conversation.context(sourceTitle("attachment"), [
     mime.startsWith("image/") ? { type: "image_url", url } : { type: "file", mime, url, filename },
   ]);
 }

@@ -3,8 +3,8 @@ import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 
 /** The decision of a person, hook or rule about a call. */
 export interface Decision {
-  /** For people: "allowed by the user". */
-  text: string;
+  /** What was decided: a kind of the record, or `approved-by-settings`. */
+  decision: string;
   outcome?: CallOutcome;
   permission?: Permission;
 }
@@ -33,45 +33,45 @@ export function decisionOf(data: JsonObject): Decision {
   switch (kind) {
     case "approved":
       return {
-        text: `allowed${by === "person" ? "" : " by the settings"}`,
+        decision: by === "person" ? kind : "approved-by-settings",
         permission: { by, ...once(by) },
       };
     case "approved-for-session":
-      return { text: "allowed for the session", permission: { by, scope: "session" } };
+      return { decision: kind, permission: { by, scope: "session" } };
     case "approved-for-location":
-      return { text: "allowed for the folder", permission: { by, scope: "folder" } };
+      return { decision: kind, permission: { by, scope: "folder" } };
     case "denied-interactively-by-user": {
       const reason = asText(result.feedback);
       return {
-        text: "refused by the user",
+        decision: kind,
         outcome: { kind: "refused", by: "person", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-by-rules":
-      return { text: "refused by a rule", outcome: { kind: "refused", by: "rule" } };
+      return { decision: kind, outcome: { kind: "refused", by: "rule" } };
     case "denied-by-content-exclusion-policy": {
       const reason = asText(result.message);
       return {
-        text: "refused by a content exclusion",
+        decision: kind,
         outcome: { kind: "refused", by: "rule", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-by-permission-request-hook": {
       const reason = asText(result.message);
       return {
-        text: "refused by a hook",
+        decision: kind,
         outcome: { kind: "refused", by: "hook", ...(reason !== undefined && { reason }) },
       };
     }
     case "denied-no-approval-rule-and-could-not-request-from-user":
       return {
-        text: "refused: no rule allows it, and the user could not be asked",
+        decision: kind,
         outcome: { kind: "refused", by: "settings" },
       };
     case "cancelled":
-      return { text: "withdrawn", outcome: { kind: "stopped" } };
+      return { decision: kind, outcome: { kind: "stopped" } };
     default:
-      return { text: kind };
+      return { decision: kind };
   }
 }
 

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -195,19 +196,14 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
       return conversation.result({ kind: "folded", into: "the session's model" });
     case "session.truncation": {
       const removed = asNumber(data.tokensRemovedDuringTruncation);
-      conversation.marker(
-        "compaction",
-        `Context truncated${removed === undefined ? "" : `: ${removed.toLocaleString("en-US")} tokens removed`}`,
-        undefined,
-        data,
-      );
+      conversation.marker("compaction", sourceTitle("context_truncated", { removed }), undefined, data);
       return;
     }
     case "session.context_cleared":
-      conversation.marker("compaction", "Context cleared", asText(data.initialMessage), data);
+      conversation.marker("compaction", sourceTitle("context_cleared"), asText(data.initialMessage), data);
       return;
     case "session.snapshot_rewind":
-      conversation.marker("rewind", "Rewound to an earlier event", undefined, data);
+      conversation.marker("rewind", sourceTitle("rewound_to_event"), undefined, data);
       return;
     case "session.compaction_start":
       readCompactionStart(event);
@@ -251,12 +247,12 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
       endRuns(event, "interrupted");
       return;
     case "skill.invoked":
-      conversation.context(`Skill: ${asText(data.name) ?? "unknown"}`, [
+      conversation.context(sourceTitle("skill", { skill: asText(data.name) }), [
         { type: "text", text: asString(data.content) ?? "" },
       ]);
       return;
     case "system.message":
-      conversation.context(data.role === "developer" ? "Developer message" : "System prompt", [
+      conversation.context(sourceTitle(data.role === "developer" ? "developer_message" : "system_prompt"), [
         { type: "text", text: asString(data.content) ?? "" },
       ]);
       return;
@@ -282,16 +278,17 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
       conversation.endTurn(data.cancelled === true ? "interrupted" : "completed");
       return conversation.result({ kind: "folded", into: "the run's end" });
     case "subagent.failed":
-      conversation.error(asText(data.error) ?? "The sub-agent failed", data);
+      conversation.error(asText(data.error) ?? sourceTitle("sub_agent_failed"), data);
       return;
     default: {
       if (readNote(event, type)) return;
       if (BOOKKEEPING.has(type)) return;
       if (type.startsWith("model.")) {
-        if (/failure|error/.test(type)) conversation.marker("retry", "A model call failed", undefined, data);
+        if (/failure|error/.test(type))
+          conversation.marker("retry", sourceTitle("model_call_failed"), undefined, data);
         return;
       }
-      conversation.unknown(event.record.value, `Event of type ${type}`);
+      conversation.unknown(event.record.value, sourceTitle("event_of_type", { type }));
       return;
     }
   }

@@ -31,8 +31,8 @@ export interface CopilotState {
   has_figures: boolean;
   /** Totals by model from the session's last end record, if there are no other counts. */
   totals: Record<string, Usage>;
-  /** Permission requests by id: the record, and the waiting call. */
-  asked: Record<string, { key: string; title: string; tool_call_id?: string }>;
+  /** Permission requests by id: the record, what is requested, and the waiting call. */
+  asked: Record<string, { key: string; request: string; tool_call_id?: string }>;
   /** Decisions by call. */
   decided: Record<string, { outcome?: CallOutcome; permission?: Permission }>;
   /** Commands that the person ran, by call. */

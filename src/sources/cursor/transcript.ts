@@ -1,6 +1,7 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitResult } from "../conversation/blocks.ts";
@@ -90,7 +91,7 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
   }
   if (value.role === "system") {
     const parts = promptParts(content);
-    if (parts.length > 0) conversation.context("System prompt", parts);
+    if (parts.length > 0) conversation.context(sourceTitle("system_prompt"), parts);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "tool") {
@@ -103,7 +104,10 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
   }
   if (value.type === "turn_ended")
     return endTurn(conversation, asText(value.status) ?? "completed", value.error);
-  conversation.unknown(value, `Line of ${asString(value.type) ?? asString(value.role) ?? "an unknown kind"}`);
+  conversation.unknown(
+    value,
+    sourceTitle("line_of_kind", { kind: asString(value.type) ?? asString(value.role) }),
+  );
   return conversation.result();
 }
 
@@ -134,7 +138,8 @@ function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
 
 function endTurn(conversation: Conversation, status: string, error: unknown): RecordResult {
   if (/abort|cancel|interrupt/i.test(status)) conversation.interrupt(status);
-  else if (/error|fail/i.test(status)) conversation.error(asText(error) ?? `The turn ended: ${status}`);
+  else if (/error|fail/i.test(status))
+    conversation.error(asText(error) ?? sourceTitle("turn_ended_with", { status }));
   else conversation.endTurn("completed");
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }
@@ -155,7 +160,7 @@ function emitUser(conversation: Conversation, content: unknown, isTask: boolean)
   if (injected.length > 0 && parts.length > 0 && !queued) conversation.beginTurn();
   if (injected.length > 0)
     conversation.context(
-      "Context from Cursor",
+      sourceTitle("context_from", { agent: "Cursor" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
   if (parts.length > 0)

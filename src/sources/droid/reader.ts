@@ -1,6 +1,7 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitResult } from "../conversation/blocks.ts";
@@ -73,7 +74,7 @@ function read(state: DroidState, record: SessionRecord): RecordResult {
     case "compaction_state":
       conversation.marker(
         "compaction",
-        "Conversation compacted",
+        sourceTitle("conversation_compacted"),
         asString(value.summaryText),
         figures(value),
       );
@@ -86,7 +87,7 @@ function read(state: DroidState, record: SessionRecord): RecordResult {
     case "agent_turn_outcome":
       return readOutcome(conversation, value);
     default:
-      conversation.unknown(value, `Line of type ${asString(value.type) ?? "unknown"}`);
+      conversation.unknown(value, sourceTitle("line_of_type", { type: asString(value.type) }));
       return conversation.result();
   }
 }
@@ -129,7 +130,7 @@ function figures(value: JsonObject): JsonObject | undefined {
 function readOutcome(conversation: Conversation, value: JsonObject): RecordResult {
   const reason = asText(value.reason) ?? "completed";
   if (/cancel|abort|interrupt/i.test(reason)) conversation.interrupt(reason);
-  else if (/fail|error/i.test(reason)) conversation.error(`The turn failed: ${reason}`);
+  else if (/fail|error/i.test(reason)) conversation.error(sourceTitle("turn_failed", { reason }));
   else conversation.endTurn("completed");
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }
@@ -138,7 +139,7 @@ function readMessage(state: DroidState, conversation: Conversation, record: Sess
   const message = asObject(record.value.message);
   if (message?.role === "assistant") return readAssistant(state, conversation, record, message);
   if (message?.role === "user") return readUser(state, conversation, message);
-  conversation.unknown(record.value, `Message of ${asString(message?.role) ?? "an unknown role"}`);
+  conversation.unknown(record.value, sourceTitle("message_of_role", { role: asString(message?.role) }));
   return conversation.result();
 }
 
@@ -169,7 +170,8 @@ function readAssistant(
 function readUser(state: DroidState, conversation: Conversation, message: JsonObject): RecordResult {
   const hook = asText(message.hookEventName);
   if (hook !== undefined) {
-    conversation.marker("hook", `Hook ${hook}: ${asText(message.hookStatus) ?? "ran"}`, undefined, {
+    const title = sourceTitle("hook_status", { hook, status: asText(message.hookStatus) });
+    conversation.marker("hook", title, undefined, {
       results: asArray(message.hookResults),
     });
     return conversation.result();
@@ -189,13 +191,13 @@ function readUser(state: DroidState, conversation: Conversation, message: JsonOb
   if (injected.length > 0) {
     if (isPrompt && results.length === 0) conversation.beginTurn();
     const reminders = injected.map((text) => ({ type: "text" as const, text }));
-    conversation.context("Reminder from Droid", reminders);
+    conversation.context(sourceTitle("reminder_from", { agent: "Droid" }), reminders);
   }
   if (visibility === "llm_only") {
-    if (parts.length > 0) conversation.context("Context from Droid", parts);
+    if (parts.length > 0) conversation.context(sourceTitle("context_from", { agent: "Droid" }), parts);
   } else if (visibility === "user_only") {
     const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-    if (text !== "") conversation.marker("note", text.split("\n", 1)[0] ?? "Notice", text);
+    if (text !== "") conversation.marker("note", text.split("\n", 1)[0] ?? text, text);
   } else if (isPrompt) {
     const isDelegated = state.parent !== undefined && state.conversation.step === undefined;
     const source = asText(message.userMessageSource);

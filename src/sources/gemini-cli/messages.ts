@@ -2,6 +2,9 @@ import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { blocksIn, imageOf } from "../conversation/content.ts";
 import { addName, hasName } from "../recent-names.ts";
@@ -35,7 +38,7 @@ export class MessageReading extends GeminiFrames {
       this.answers(answers);
       const others = blocks.filter((block) => block.functionResponse === undefined);
       if (others.length > 0)
-        this.emitShown(contextOf(message_id, "Sent with tool output", promptParts(others)));
+        this.emitShown(contextOf(message_id, sourceTitle("sent_with_output"), promptParts(others)));
       return;
     }
     const text = textOf(value.content);
@@ -49,11 +52,11 @@ export class MessageReading extends GeminiFrames {
       state.context_told = true;
       const cwd = WORKSPACE.exec(text)?.[1];
       if (cwd !== undefined) this.put({ type: "session.update", patch: { cwd } });
-      this.preface(contextOf(message_id, "Session context", [{ type: "text", text }]));
+      this.preface(contextOf(message_id, sourceTitle("session_context"), [{ type: "text", text }]));
       return;
     }
     if (text.startsWith("System: Please continue")) {
-      this.emitShown(contextOf(message_id, "Continue", [{ type: "text", text }]));
+      this.emitShown(contextOf(message_id, sourceTitle("continue"), [{ type: "text", text }]));
       return;
     }
     const parts = promptParts(value.displayContent ?? value.content);
@@ -242,9 +245,13 @@ export class MessageReading extends GeminiFrames {
 }
 
 /** Context that the agent added for the model. */
-const contextOf = (message_id: string, title: string, parts: Part[]): FrameBodyOf<"developer.message"> => ({
+const contextOf = (
+  message_id: string,
+  title: CodedText,
+  parts: Part[],
+): FrameBodyOf<"developer.message"> => ({
   type: "developer.message",
   message_id,
   parts,
-  title,
+  ...titleFields(title),
 });

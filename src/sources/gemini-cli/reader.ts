@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult } from "../contract.ts";
 import { addName, hasName, takeNames } from "../recent-names.ts";
@@ -119,7 +121,7 @@ class RecordReading extends MessageReading {
       type: "marker",
       part_id: uuidFrom(this.session_id, `compressed:${this.record.key}`),
       kind: "compaction",
-      title: "Context compressed",
+      ...titleFields(sourceTitle("context_compressed")),
       text,
     });
   }
@@ -135,7 +137,7 @@ class RecordReading extends MessageReading {
       type: "marker",
       part_id: uuidFrom(this.session_id, `rewind:${this.record.key}`),
       kind: "rewind",
-      title: "Rewound",
+      ...titleFields(sourceTitle("rewound")),
     });
   }
 
