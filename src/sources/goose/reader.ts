@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, resultContent } from "../conversation/content.ts";
@@ -51,12 +52,12 @@ function read(state: GooseState, record: SessionRecord): RecordResult {
   state.count = Math.max(state.count, position + 1);
   conversation.update({ agent: "goose" });
   if (asObject(value.metadata)?.userVisible === false) {
-    conversation.context("Message for the model only", promptParts(value.content));
+    conversation.context(sourceTitle("message_for_model_only"), promptParts(value.content));
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "assistant") readAnswer(conversation, record);
   else if (value.role === "user") readUser(conversation, value);
-  else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+  else conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
@@ -112,7 +113,7 @@ function readAnswer(conversation: Conversation, record: SessionRecord): void {
   conversation.step(asText(value.id) ?? record.key);
   for (const each of asArray(value.content)) {
     const block = asObject(each);
-    if (block === undefined) conversation.unknown(each, "Content that is not an object");
+    if (block === undefined) conversation.unknown(each, sourceTitle("content_not_object"));
     else readBlock(conversation, block);
   }
 }
@@ -133,12 +134,12 @@ function readBlock(conversation: Conversation, block: JsonObject): void {
       readCall(conversation, block);
       return;
     case "systemNotification":
-      conversation.marker("note", asText(block.msg) ?? "Notification");
+      conversation.marker("note", asText(block.msg) ?? sourceTitle("notification"));
       return;
     case "toolConfirmationRequest":
       conversation.marker(
         "note",
-        `Asked for approval: ${asText(block.toolName) ?? "a tool"}`,
+        sourceTitle("asked_for_approval", { tool: asText(block.toolName) }),
         undefined,
         block,
       );
@@ -146,7 +147,7 @@ function readBlock(conversation: Conversation, block: JsonObject): void {
     default: {
       const image = imageOf(block);
       if (image === undefined)
-        conversation.unknown(block, `Content of type ${asString(block.type) ?? "unknown"}`);
+        conversation.unknown(block, sourceTitle("content_of_type", { type: asString(block.type) }));
       else conversation.media(image);
     }
   }

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
@@ -77,7 +78,7 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
   }
   switch (value.type) {
     case "system":
-      conversation.context("System prompt", promptParts(value.content));
+      conversation.context(sourceTitle("system_prompt"), promptParts(value.content));
       return conversation.result({ kind: "hidden", rule: "empty message" });
     case "user":
       return readUser(conversation, value);
@@ -94,7 +95,7 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
     case "tool_result":
       return readResult(conversation, value);
     default:
-      conversation.unknown(value, `Line of type ${asString(value.type) ?? "unknown"}`);
+      conversation.unknown(value, sourceTitle("line_of_type", { type: asString(value.type) }));
       return conversation.result();
   }
 }
@@ -115,7 +116,10 @@ function readUser(conversation: Conversation, value: JsonObject): RecordResult {
     return inside(own, "user_query");
   });
   if (reason !== undefined && reason !== "interjection") {
-    conversation.context(`Context from Grok: ${reason.replaceAll("_", " ")}`, parts);
+    conversation.context(
+      sourceTitle("context_from", { agent: "Grok", reason: reason.replaceAll("_", " ") }),
+      parts,
+    );
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (asText(value.prior_turn_interrupt) !== undefined && conversation.hasRunningTurn)
@@ -124,7 +128,7 @@ function readUser(conversation: Conversation, value: JsonObject): RecordResult {
   if (injected.length > 0 && parts.length > 0 && !queued) conversation.beginTurn();
   if (injected.length > 0)
     conversation.context(
-      "Context from Grok",
+      sourceTitle("context_from", { agent: "Grok" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
   if (parts.length > 0) conversation.prompt(parts, { queued });

@@ -2,6 +2,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
@@ -79,7 +80,7 @@ function read(state: IflowState, record: SessionRecord): RecordResult {
     conversation.update({ title: asText(value.summary) ?? "" });
     return conversation.result({ kind: "folded", into: "the session's title" });
   }
-  conversation.unknown(value, `Line of type ${asString(value.type) ?? "unknown"}`);
+  conversation.unknown(value, sourceTitle("line_of_type", { type: asString(value.type) }));
   return conversation.result();
 }
 
@@ -202,11 +203,11 @@ function readUser(
   if (injected.length > 0 && isPrompt) conversation.beginTurn();
   if (injected.length > 0)
     conversation.context(
-      "Reminder from iFlow",
+      sourceTitle("reminder_from", { agent: "iFlow" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
   if (parts.length > 0) {
-    if (value.isMeta === true) conversation.context("Context from iFlow", parts);
+    if (value.isMeta === true) conversation.context(sourceTitle("context_from", { agent: "iFlow" }), parts);
     else conversation.prompt(parts, { queued: results.length > 0 });
   }
   return conversation.result({ kind: "hidden", rule: "empty message" });

@@ -1,5 +1,6 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
@@ -54,7 +55,12 @@ function readHead(state: InspectState, record: SessionRecord): RecordResult {
     agent_version,
   });
   const target = asArray(value.target).length > 0 ? asArray(value.target).join("\n") : asText(value.target);
-  if (target !== undefined) conversation.marker("note", `Target: ${target.split("\n", 1)[0]}`, target);
+  if (target !== undefined)
+    conversation.marker(
+      "note",
+      sourceTitle("target", { target: target.split("\n", 1)[0] ?? target }),
+      target,
+    );
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
@@ -91,7 +97,8 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
   const { content } = message;
   switch (message.role) {
     case "system":
-      if (promptParts(content).length > 0) conversation.context("System prompt", promptParts(content));
+      if (promptParts(content).length > 0)
+        conversation.context(sourceTitle("system_prompt"), promptParts(content));
       return;
     case "user": {
       const parts = promptParts(content);
@@ -142,7 +149,7 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       return;
     }
     default:
-      conversation.unknown(message, `Message of ${asString(message.role) ?? "an unknown role"}`);
+      conversation.unknown(message, sourceTitle("message_of_role", { role: asString(message.role) }));
   }
 }
 
@@ -181,7 +188,7 @@ function emitContent(conversation: Conversation, block: JsonObject): void {
     default: {
       const media = imageOf(block);
       if (media === undefined)
-        conversation.unknown(block, `Content of type ${asString(block.type) ?? "unknown"}`);
+        conversation.unknown(block, sourceTitle("content_of_type", { type: asString(block.type) }));
       else conversation.media(media);
     }
   }
@@ -190,22 +197,22 @@ function emitContent(conversation: Conversation, block: JsonObject): void {
 function emitEvent(conversation: Conversation, event: JsonObject): void {
   switch (event.event) {
     case "error":
-      conversation.error(asText(asObject(event.error)?.message) ?? "The sample failed");
+      conversation.error(asText(asObject(event.error)?.message) ?? sourceTitle("sample_failed"));
       return;
     case "sample_limit":
-      conversation.marker("note", `Limit reached: ${asText(event.type) ?? "unknown"}`, asText(event.message));
-      return;
-    case "info":
       conversation.marker(
         "note",
-        `Info${asText(event.source) === undefined ? "" : ` from ${asText(event.source)}`}`,
-        textOf(event.data),
+        sourceTitle("limit_reached", { limit: asText(event.type) }),
+        asText(event.message),
       );
+      return;
+    case "info":
+      conversation.marker("note", sourceTitle("info", { source: asText(event.source) }), textOf(event.data));
       return;
     case "approval":
       conversation.marker(
         "note",
-        `Approval: ${asText(event.decision) ?? "unknown"}`,
+        sourceTitle("approval", { decision: asText(event.decision) }),
         asText(event.explanation),
         {
           approver: event.approver,
@@ -220,17 +227,17 @@ function emitEvent(conversation: Conversation, event: JsonObject): void {
       const score = asObject(event.score) ?? {};
       conversation.marker(
         "note",
-        `Score: ${textOf(score.value) ?? "none"}`,
+        sourceTitle("score", { value: textOf(score.value) }),
         asText(score.explanation),
         score,
       );
       return;
     }
     case "compaction":
-      conversation.marker("compaction", "Conversation compacted", undefined, event);
+      conversation.marker("compaction", sourceTitle("conversation_compacted"), undefined, event);
       return;
     default:
-      conversation.unknown(event, `Event of type ${asString(event.event) ?? "unknown"}`);
+      conversation.unknown(event, sourceTitle("event_of_type", { type: asString(event.event) }));
   }
 }
 
@@ -245,7 +252,7 @@ function readEnd(conversation: Conversation, value: JsonObject): RecordResult {
     const score = asObject(item) ?? {};
     conversation.marker(
       "note",
-      `Score ${name}: ${textOf(score.value) ?? "none"}`,
+      sourceTitle("score", { name, value: textOf(score.value) }),
       asText(score.explanation),
       {
         answer: score.answer,
@@ -255,7 +262,7 @@ function readEnd(conversation: Conversation, value: JsonObject): RecordResult {
   }
   const error = asObject(value.error);
   if (error !== undefined && value.error_told !== true)
-    conversation.error(asText(error.message) ?? "The sample failed");
+    conversation.error(asText(error.message) ?? sourceTitle("sample_failed"));
   conversation.endTurn(error === undefined ? "completed" : "failed");
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }

@@ -1,8 +1,10 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { promptKey } from "../conversation/runs.ts";
-import { splitErrorText } from "../error-text.ts";
+import { requestError } from "../error-text.ts";
 import type { KlaudeState } from "./state.ts";
 
 /** Reads a history record that is not a message. */
@@ -14,7 +16,7 @@ export function readEntry(
 ): RecordResult | undefined {
   switch (type) {
     case "StreamErrorItem": {
-      const { message, answer } = splitErrorText(asText(data.error) ?? "The request failed");
+      const { message, answer } = requestError(asText(data.error));
       conversation.error(message, answer);
       return conversation.result();
     }
@@ -24,11 +26,10 @@ export function readEntry(
         return conversation.result({ kind: "folded", into: "the interrupt before it" });
       conversation.interrupt("Interrupted by the user");
       return conversation.result();
-    case "CompactionEntry": {
-      const before = asNumber(data.tokens_before);
+    case "CompactionEntry":
       conversation.marker(
         "compaction",
-        `Context compacted${before === undefined ? "" : `: ${before.toLocaleString("en-US")} tokens before`}`,
+        sourceTitle("context_compacted", { before: asNumber(data.tokens_before) }),
         asText(data.summary),
         {
           first_kept_index: data.first_kept_index ?? null,
@@ -36,12 +37,10 @@ export function readEntry(
         },
       );
       return conversation.result();
-    }
     case "RewindEntry": {
       const from = asNumber(data.reverted_from_index);
-      const count = from === undefined ? 0 : retractFrom(state, conversation, from);
-      const what = count === 1 ? "1 item is withdrawn" : `${count} items are withdrawn`;
-      conversation.marker("rewind", `Rewound by the model: ${what}`, asText(data.note), {
+      const items = from === undefined ? 0 : retractFrom(state, conversation, from);
+      conversation.marker("rewind", sourceTitle("rewound_by_model", { items }), asText(data.note), {
         ...(asText(data.rationale) !== undefined && { rationale: data.rationale }),
         ...(asText(data.original_user_message) !== undefined && { prompt: data.original_user_message }),
         checkpoint: data.checkpoint_id ?? null,
@@ -55,7 +54,7 @@ export function readEntry(
       const prompt = made[at];
       // It retracts the preceding prompt if the text matches.
       if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
-        conversation.marker("note", "A prompt was withdrawn", text);
+        conversation.marker("note", sourceTitle("prompt_withdrawn"), text);
         return conversation.result();
       }
       conversation.retractRecord(prompt.key, prompt.made, "withdrawn by the user");
@@ -70,13 +69,9 @@ export function readEntry(
     case "TaskMetadataItem":
       conversation.marker("note", taskTitle(data), undefined, data);
       return conversation.result();
-    case "TaskFileChangeSummaryEntry": {
-      const files = asArray(data.files).map(asObject);
-      const names = files.flatMap((file) => asText(file?.path) ?? asText(file?.file_path) ?? []);
-      const count = files.length === 1 ? "1 file" : `${files.length} files`;
-      conversation.marker("note", `Changed ${count}`, names.join("\n"), data.files);
+    case "TaskFileChangeSummaryEntry":
+      noteChanges(conversation, data);
       return conversation.result();
-    }
     case "CacheHitRateEntry":
       return conversation.result({ kind: "hidden", rule: "figures of the cache" });
     case "FallbackModelConfigWarnEntry": {
@@ -84,24 +79,38 @@ export function readEntry(
       if (model !== undefined && data.sub_agent_type === undefined) state.conversation.model = model;
       conversation.marker(
         "model_switch",
-        `Model changed: ${asText(data.from_model) ?? "unknown"} → ${asText(data.to_model) ?? "unknown"}`,
+        sourceTitle("model_changed", {
+          before: asText(data.from_model) ?? "unknown",
+          now: model ?? "unknown",
+        }),
         asText(data.reason),
         data,
       );
       return conversation.result();
     }
     case "AwaySummaryEntry":
-      conversation.marker("note", "While you were away", asText(data.text));
+      conversation.marker("note", sourceTitle("while_away"), asText(data.text));
       return conversation.result();
     case "PromptSuggestionEntry":
-      conversation.marker("note", "Suggested prompt", asText(data.text));
+      conversation.marker("note", sourceTitle("suggested_prompt"), asText(data.text));
       return conversation.result();
     case "SideQuestionEntry":
-      conversation.marker("note", `Side question: ${asText(data.question) ?? ""}`, asText(data.answer));
+      conversation.marker(
+        "note",
+        sourceTitle("side_question", { question: asText(data.question) }),
+        asText(data.answer),
+      );
       return conversation.result();
     default:
       return undefined;
   }
+}
+
+function noteChanges(conversation: Conversation, data: JsonObject): void {
+  const files = asArray(data.files).map(asObject);
+  const names = files.flatMap((file) => asText(file?.path) ?? asText(file?.file_path) ?? []);
+  const title = sourceTitle("files_were_changed", { files: files.length });
+  conversation.marker("note", title, names.join("\n"), data.files);
 }
 
 /** The call that starts the sub-agent with this description: the oldest without a sub-agent. */
@@ -121,14 +130,11 @@ function retractFrom(state: KlaudeState, conversation: Conversation, index: numb
   return items.length;
 }
 
-function taskTitle(data: JsonObject): string {
+function taskTitle(data: JsonObject): CodedText {
   const main = asObject(data.main_agent) ?? {};
-  const steps = asNumber(main.step_count) ?? asNumber(main.turn_count);
-  const seconds = asNumber(main.task_duration_s);
-  const facts = [
-    asText(main.model_name),
-    steps === undefined ? undefined : steps === 1 ? "1 step" : `${steps} steps`,
-    seconds === undefined ? undefined : `${seconds.toFixed(1)} s`,
-  ].filter((fact) => fact !== undefined);
-  return `Task ${data.is_partial === true ? "stopped" : "done"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`;
+  return sourceTitle(data.is_partial === true ? "task_stopped" : "task_done", {
+    model: asText(main.model_name),
+    steps: asNumber(main.step_count) ?? asNumber(main.turn_count),
+    seconds: asNumber(main.task_duration_s),
+  });
 }

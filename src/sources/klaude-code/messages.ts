@@ -1,6 +1,7 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { SessionRecord } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
@@ -69,14 +70,17 @@ export function readDeveloper(conversation: Conversation, data: JsonObject): voi
     .join(", ")
     .replaceAll("_", " ");
   const skill = asText(data.skill_name);
-  const title = skill !== undefined ? `Skill: ${skill}` : named === "" ? "Reminder" : `Reminder: ${named}`;
+  const title =
+    skill !== undefined
+      ? sourceTitle("skill", { skill })
+      : sourceTitle("reminder", { about: named === "" ? undefined : named });
   if (parts.length > 0) conversation.context(title, parts);
   else if (data.ui_extra !== undefined) conversation.marker("context", title, undefined, data.ui_extra);
 }
 
 export function readSystem(conversation: Conversation, data: JsonObject): void {
   const parts = shownParts(data);
-  if (parts.length > 0) conversation.context("System prompt", parts);
+  if (parts.length > 0) conversation.context(sourceTitle("system_prompt"), parts);
 }
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -173,7 +177,7 @@ function readPart(
     default: {
       const media = mediaOf(part);
       if (media.type === "unknown")
-        conversation.unknown(part, `Part of type ${asString(part.type) ?? "unknown"}`);
+        conversation.unknown(part, sourceTitle("part_of_type", { type: asString(part.type) }));
       else conversation.media(media);
     }
   }

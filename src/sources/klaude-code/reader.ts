@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -101,7 +102,7 @@ function read(state: KlaudeState, record: SessionRecord): RecordResult {
       break;
     default:
       result = readEntry(state, conversation, type, data);
-      if (result === undefined) conversation.unknown(value, `Item of type ${type}`);
+      if (result === undefined) conversation.unknown(value, sourceTitle("item_of_type", { type }));
   }
   const isStep = state.conversation.step?.key === record.key;
   const made = isStep ? "step" : state.conversation.turn?.id !== turn ? "turn" : "parts";
