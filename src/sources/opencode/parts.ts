@@ -1,6 +1,8 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import { partId } from "../../model/uuid.ts";
 import { itemWithId } from "../recent-items.ts";
 import { mediaOf } from "./fields.ts";
@@ -41,7 +43,7 @@ export class PartReading extends OpenCodeFrames {
           this.prompt(id, message, { type: "text", text }, "command");
           return;
         }
-        this.context(id, message, "Context", text ?? "");
+        this.context(id, message, text ?? "");
         return;
       }
       case "file": {
@@ -89,29 +91,21 @@ export class PartReading extends OpenCodeFrames {
     );
     if (state.switches !== message) return;
     delete state.switches;
-    const title = `Agent: ${state.agent}`;
-    this.put({ type: "marker", message_id, part_id: partId(message_id, 1), kind: "note", title });
+    const title = titleFields(sourceTitle("agent", { agent: state.agent }));
+    this.put({ type: "marker", message_id, part_id: partId(message_id, 1), kind: "note", ...title });
   }
 
-  private context(id: string, message: string, title: string, text: string): void {
+  private context(id: string, message: string, text: string): void {
     this.emitShown({
       type: "developer.message",
       message_id: this.messageId(message),
       part_id: this.partId(id),
       parts: [{ type: "text", text }],
-      title,
+      ...titleFields(sourceTitle("context")),
     });
   }
 
   private notice(id: string, message: string, data: JsonObject): void {
-    const titles: Readonly<Record<string, string>> = {
-      agent: `Agent: ${asText(data.name) ?? "unknown"}`,
-      subtask: `Sub-task: ${asText(data.description) ?? asText(data.prompt) ?? ""}`,
-      retry: `Attempt ${asNumber(data.attempt) ?? ""} failed`,
-      compaction: data.auto === true ? "Context compacted by the agent" : "Context compacted",
-      snapshot: "File snapshot",
-      patch: `Files changed: ${Array.isArray(data.files) ? data.files.length : 0}`,
-    };
     const type = String(data.type);
     const error = asText(asObject(asObject(data.error)?.data)?.message);
     this.emitShown({
@@ -119,7 +113,7 @@ export class PartReading extends OpenCodeFrames {
       message_id: this.messageId(message),
       part_id: this.partId(id),
       kind: type === "compaction" ? "compaction" : type === "retry" ? "retry" : "note",
-      title: titles[type] ?? type,
+      ...titleFields(noticeTitle(type, data)),
       ...(error !== undefined && { text: error }),
       data,
     });
@@ -131,7 +125,7 @@ export class PartReading extends OpenCodeFrames {
       case "text":
       case "reasoning": {
         if (data.synthetic === true) {
-          this.context(id, message, "Context", asString(data.text) ?? "");
+          this.context(id, message, asString(data.text) ?? "");
           return;
         }
         this.begin(message);
@@ -228,5 +222,24 @@ export class PartReading extends OpenCodeFrames {
       { ...result, part_id: partId(part_id, 1), message_id: partId(part_id, 2) },
       asNumber(asObject(call.time)?.end),
     );
+  }
+}
+
+function noticeTitle(type: string, data: JsonObject): Title {
+  switch (type) {
+    case "agent":
+      return sourceTitle("agent", { agent: asText(data.name) });
+    case "subtask":
+      return sourceTitle("sub_task", { task: asText(data.description) ?? asText(data.prompt) });
+    case "retry":
+      return sourceTitle("attempt_failed", { attempt: asNumber(data.attempt) });
+    case "compaction":
+      return data.auto === true
+        ? sourceTitle("context_compacted_by_agent")
+        : sourceTitle("context_compacted", {});
+    case "patch":
+      return sourceTitle("files_changed", { files: Array.isArray(data.files) ? data.files.length : 0 });
+    default:
+      return type;
   }
 }

@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, resultContent, textIn } from "../conversation/content.ts";
@@ -59,7 +60,7 @@ function readEvent(conversation: Conversation, { value, key }: SessionRecord, ki
   const step = asText(value.llm_response_id) ?? key;
   switch (kind) {
     case "SystemPromptEvent":
-      conversation.context("System prompt", promptParts([value.system_prompt]));
+      conversation.context(sourceTitle("system_prompt"), promptParts([value.system_prompt]));
       return;
     case "MessageEvent":
       readMessage(conversation, value, step);
@@ -74,26 +75,26 @@ function readEvent(conversation: Conversation, { value, key }: SessionRecord, ki
       readObservation(conversation, value);
       return;
     case "AgentErrorEvent":
-      readFailure(conversation, value, asText(value.error) ?? "Error");
+      readFailure(conversation, value);
       return;
     case "UserRejectObservation":
       readRejection(conversation, value);
       return;
     case "PauseEvent":
-      conversation.marker("interrupt", "Paused by the user");
+      conversation.marker("interrupt", sourceTitle("paused_by_user"));
       return;
     case "Condensation":
     case "CondensationSummaryEvent":
-      conversation.marker("compaction", "Condensed", asText(value.summary), value);
+      conversation.marker("compaction", sourceTitle("condensed"), asText(value.summary), value);
       return;
     case "CondensationRequest":
-      conversation.marker("note", "Condensation requested");
+      conversation.marker("note", sourceTitle("condensation_requested"));
       return;
     case "ConversationErrorEvent":
-      conversation.error(asText(value.detail) ?? asText(value.code) ?? "Error", value);
+      conversation.error(asText(value.detail) ?? asText(value.code) ?? sourceTitle("error"), value);
       return;
     default:
-      conversation.unknown(value, `Event of kind ${kind}`);
+      conversation.unknown(value, sourceTitle("event_of_kind", { kind }));
   }
 }
 
@@ -105,7 +106,7 @@ function readMessage(conversation: Conversation, value: JsonObject, step: string
   }
   if (value.source !== "agent") {
     conversation.context(
-      `Message of the ${asText(value.source) ?? "program"}`,
+      sourceTitle("message_of_the", { source: asText(value.source) }),
       promptParts(message?.content),
     );
     return;
@@ -168,10 +169,11 @@ function readObservation(conversation: Conversation, value: JsonObject): void {
   });
 }
 
-function readFailure(conversation: Conversation, value: JsonObject, text: string): void {
+function readFailure(conversation: Conversation, value: JsonObject): void {
   const id = asText(value.tool_call_id);
-  if (id === undefined || !conversation.awaits(id)) conversation.error(text, value);
-  else conversation.toolResult({ id, status: "error", output_text: text, payload: ofFailure });
+  const text = asText(value.error);
+  if (id === undefined || !conversation.awaits(id)) conversation.error(text ?? sourceTitle("error"), value);
+  else conversation.toolResult({ id, status: "error", output_text: text ?? "Error", payload: ofFailure });
 }
 
 function readRejection(conversation: Conversation, value: JsonObject): void {

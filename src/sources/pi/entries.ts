@@ -1,8 +1,9 @@
-import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult } from "../contract.ts";
 import { promptParts } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { formatTokens, kindOf, type PiState } from "./state.ts";
+import type { PiState } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
 /** Reads an entry that is not a message. */
@@ -18,7 +19,7 @@ export function readEntry(
       const provider = asText(value.provider);
       const before = state.conversation.model;
       if (model !== undefined && before !== undefined && before !== model)
-        conversation.marker("model_switch", `Model changed: ${before} → ${model}`);
+        conversation.marker("model_switch", sourceTitle("model_changed", { before, now: model }));
       if (model !== undefined) state.conversation.model = model;
       conversation.update({
         model,
@@ -27,29 +28,28 @@ export function readEntry(
       return conversation.result({ kind: "folded", into: "the session's model" });
     }
     case "thinking_level_change":
-      conversation.marker("note", `Thinking level: ${kindOf(value.thinkingLevel)}`);
+      conversation.marker("note", sourceTitle("thinking_level", { level: asString(value.thinkingLevel) }));
       return conversation.result();
     case "session_info": {
       const title = asText(value.name);
       if (title !== undefined) conversation.update({ title });
       return conversation.result({ kind: "folded", into: "the session's title" });
     }
-    case "compaction": {
-      const before = formatTokens(value.tokensBefore);
-      const by = value.fromHook === true ? " by an extension" : "";
+    case "compaction":
       conversation.marker(
         "compaction",
-        `Context compacted${by}${before === undefined ? "" : `: ${before} before`}`,
+        sourceTitle(value.fromHook === true ? "context_compacted_by_extension" : "context_compacted", {
+          before: asNumber(value.tokensBefore),
+        }),
         asText(value.summary),
         dataOf(value, ["firstKeptEntryId", "firstKeptEntryIndex", "details"]),
       );
       count(conversation, value, isCopy);
       return conversation.result();
-    }
     case "branch_summary":
       conversation.marker(
         "note",
-        "Summary of an abandoned branch",
+        sourceTitle("summary_of_branch"),
         asText(value.summary),
         dataOf(value, ["fromId", "details"]),
       );
@@ -57,25 +57,27 @@ export function readEntry(
       return conversation.result();
     case "custom_message": {
       const parts = promptParts(value.content);
-      if (parts.length > 0) conversation.context(`From an extension: ${kindOf(value.customType)}`, parts);
+      if (parts.length > 0)
+        conversation.context(sourceTitle("from_extension", { type: asString(value.customType) }), parts);
       return conversation.result({ kind: "hidden", rule: "empty message" });
     }
     case "custom":
       return conversation.result({ kind: "hidden", rule: "state of an extension" });
     case "label": {
       const label = asText(value.label);
-      conversation.marker("note", label === undefined ? "Label removed" : `Label: ${label}`, undefined, {
-        entry: value.targetId ?? null,
-      });
+      conversation.marker(
+        "note",
+        label === undefined ? sourceTitle("label_removed") : sourceTitle("label", { label }),
+        undefined,
+        { entry: value.targetId ?? null },
+      );
       return conversation.result();
     }
     case "context_edit": {
       const isOmitted = asObject(value.replacement) === undefined;
       conversation.marker(
         "context",
-        isOmitted
-          ? "An earlier entry was left out of the context"
-          : "An earlier entry was replaced in the context",
+        sourceTitle(isOmitted ? "entry_left_out" : "entry_replaced"),
         undefined,
         dataOf(value, ["targetId", "replacement"]),
       );
@@ -88,7 +90,7 @@ export function readEntry(
       return conversation.result({ kind: "folded", into: "the session's tokens" });
     }
     default:
-      conversation.unknown(value, `Entry of type ${kindOf(value.type)}`);
+      conversation.unknown(value, sourceTitle("entry_of_type", { type: asString(value.type) }));
       return conversation.result();
   }
 }

@@ -1,13 +1,14 @@
 import type { StopReason } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
-import { splitErrorText } from "../error-text.ts";
-import { formatTokens, kindOf, type PiState } from "./state.ts";
+import { requestError } from "../error-text.ts";
+import type { PiState } from "./state.ts";
 import { payloadOfResult, statusOf, withPath } from "./tools.ts";
 import { usageOf } from "./usage.ts";
 
@@ -52,7 +53,8 @@ export function readMessage(
     case "custom":
     case "hookMessage": {
       const parts = promptParts(message.content);
-      if (parts.length > 0) conversation.context(`From an extension: ${kindOf(message.customType)}`, parts);
+      if (parts.length > 0)
+        conversation.context(sourceTitle("from_extension", { type: asString(message.customType) }), parts);
       return conversation.result({ kind: "hidden", rule: "empty message" });
     }
     case "system": {
@@ -65,26 +67,24 @@ export function readMessage(
       };
       conversation.marker(
         "context",
-        "System prompt",
+        sourceTitle("system_prompt"),
         textIn(message.content),
         Object.keys(data).length > 0 ? data : undefined,
       );
       return conversation.result();
     }
     case "branchSummary":
-      conversation.marker("note", "Summary of an abandoned branch", asText(message.summary));
+      conversation.marker("note", sourceTitle("summary_of_branch"), asText(message.summary));
       return conversation.result();
-    case "compactionSummary": {
-      const before = formatTokens(message.tokensBefore);
+    case "compactionSummary":
       conversation.marker(
         "compaction",
-        `Context compacted${before === undefined ? "" : `: ${before} before`}`,
+        sourceTitle("context_compacted", { before: asNumber(message.tokensBefore) }),
         asText(message.summary),
       );
       return conversation.result();
-    }
     default:
-      conversation.unknown(record.value, `Message of role ${kindOf(message.role)}`);
+      conversation.unknown(record.value, sourceTitle("message_of_role", { role: asString(message.role) }));
       return conversation.result();
   }
 }
@@ -131,7 +131,7 @@ function readAssistant(
   }
   if (reason === "aborted") conversation.interrupt(why ?? "Operation aborted");
   else if (reason === "error") {
-    const { message: errorText, answer } = splitErrorText(why ?? "The request failed");
+    const { message: errorText, answer } = requestError(why);
     conversation.error(errorText, answer);
     if (blocks.length > 0) state.failed = record.key;
   }
@@ -176,7 +176,7 @@ function readBlock(
     default: {
       const [media] = resultContent([block]).parts;
       if (media === undefined || media.type === "unknown")
-        conversation.unknown(block, `Block of type ${kindOf(block.type)}`);
+        conversation.unknown(block, sourceTitle("block_of_type", { type: asString(block.type) }));
       else conversation.media(media);
     }
   }
@@ -207,16 +207,14 @@ function readShell(conversation: Conversation, message: JsonObject): void {
   const command = asString(message.command) ?? "";
   const hidden = message.excludeFromContext === true;
   conversation.prompt([{ type: "text", text: `${hidden ? "!!" : "!"} ${command}` }], { origin: "command" });
-  const exit_code = asNumber(message.exitCode);
-  const notes = [
-    message.cancelled === true ? "cancelled" : exit_code === undefined ? undefined : `exit ${exit_code}`,
-    message.truncated === true ? "cut" : undefined,
-    hidden ? "not shown to the model" : undefined,
-  ].filter((note) => note !== undefined);
   const path = asText(message.fullOutputPath);
   conversation.marker(
     "note",
-    `Shell output${notes.length === 0 ? "" : `: ${notes.join(", ")}`}`,
+    sourceTitle("shell_output", {
+      exit: message.cancelled === true ? "cancelled" : asNumber(message.exitCode),
+      cut: message.truncated === true ? "yes" : undefined,
+      hidden: hidden ? "yes" : undefined,
+    }),
     asString(message.output),
     path === undefined ? undefined : { full_output: path },
   );

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -106,14 +107,11 @@ function noteCopies(state: PiState, conversation: Conversation): boolean {
   const isCopy = state.forked_at !== undefined && state.conversation.at < state.forked_at;
   if (isCopy && state.copies === undefined) {
     state.copies = "copied";
-    conversation.marker(
-      "note",
-      "Copied from the session that this one continues. The tokens are counted there",
-    );
+    conversation.marker("note", sourceTitle("copied_entries"));
   } else if (!isCopy && state.copies === "copied") {
     state.copies = "own";
     conversation.beginTurn();
-    conversation.marker("note", "The session's own entries begin here");
+    conversation.marker("note", sourceTitle("own_entries"));
   }
   return isCopy;
 }
@@ -126,12 +124,11 @@ function followBranch(state: PiState, conversation: Conversation, parentId: stri
   const { turns, records } = withdrawn(branch);
   for (const { key, made } of records)
     conversation.retractRecord(key, made, "abandoned: another branch continues from an earlier entry");
-  const count = turns === 1 ? "1 turn above is" : `${turns} turns above are`;
-  const rest = turns === 0 ? ": the rest of its turn is abandoned" : `: ${count} abandoned`;
-  const left = records.length === 0 ? "" : rest;
   conversation.marker(
     "rewind",
-    branch.resumes ? `Continued from an abandoned branch${left}` : `Went back to an earlier entry${left}`,
+    sourceTitle(branch.resumes ? "continued_from_branch" : "went_back", {
+      turns: records.length === 0 ? undefined : turns,
+    }),
     undefined,
     { entry: parentId ?? null },
   );

@@ -1,4 +1,3 @@
-import { asNumber, asString } from "../../model/narrow.ts";
 import type { ConversationState } from "../conversation/conversation.ts";
 import type { EntryTree } from "../conversation/entry-tree.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
@@ -16,12 +15,3 @@ export interface PiState extends StartedRuns {
   /** Key of the last failed step, until a prompt follows: the model's next output is another attempt. */
   failed?: string;
 }
-
-/** Formats a number of tokens for titles. */
-export const formatTokens = (value: unknown): string | undefined => {
-  const tokens = asNumber(value);
-  return tokens === undefined ? undefined : `${tokens.toLocaleString("en-US")} tokens`;
-};
-
-/** The type of an entry or message, for titles. */
-export const kindOf = (value: unknown): string => asString(value) ?? "unknown";

@@ -2,6 +2,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, timeOf } from "../conversation/content.ts";
@@ -140,7 +141,7 @@ function readRecord(state: QwenState, conversation: Conversation, record: Sessio
     case "system":
       return readSystem(state, conversation, record);
     default:
-      conversation.unknown(value, `Record of type ${asString(value.type) ?? "unknown"}`);
+      conversation.unknown(value, sourceTitle("record_of_type", { type: asString(value.type) }));
       return conversation.result();
   }
 }
@@ -152,8 +153,10 @@ function followBranch(state: QwenState, conversation: Conversation, parent: stri
   if (records.length === 0) return;
   conversation.beginTurn({ force: true });
   for (const { key, made } of records) conversation.retractRecord(key, made, "rewound to an earlier prompt");
-  const count = turns === 1 ? "the turn above is" : `${turns} turns above are`;
-  conversation.marker("rewind", `Rewound${turns === 0 ? "" : `: ${count} abandoned`}`);
+  conversation.marker(
+    "rewind",
+    turns === 0 ? sourceTitle("rewound") : sourceTitle("rewound_turns", { turns }),
+  );
 }
 
 const partsIn = (value: JsonObject): JsonObject[] =>
@@ -209,7 +212,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     else if (text !== undefined) conversation.text(text);
     else {
       const media = imageOf(part);
-      if (media === undefined) conversation.unknown(part, "Unknown kind of part");
+      if (media === undefined) conversation.unknown(part, sourceTitle("unknown_part"));
       else conversation.media(media);
     }
   });
@@ -220,7 +223,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
   conversation.endStep({ usage });
   // Qwen Code writes an answer that a person stopped like any other, but without tokens.
   if (usage === undefined && state.has_figures && !conversation.waits()) {
-    conversation.marker("note", "This answer has no recorded end: it was stopped, or the stream ended early");
+    conversation.marker("note", sourceTitle("answer_without_end"));
     if (state.conversation.turn !== undefined) state.conversation.turn.open = true;
     conversation.endTurn("interrupted");
   }

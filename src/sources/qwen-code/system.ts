@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -37,10 +38,13 @@ export function readSystem(
     case "chat_compression": {
       const info = asObject(payload.info) ?? {};
       const before = asNumber(info.originalTokenCount);
-      const after = asNumber(info.newTokenCount);
-      const tokens = before === undefined || after === undefined ? "" : `: ${before} → ${after} tokens`;
+      const now = asNumber(info.newTokenCount);
+      const title =
+        before === undefined || now === undefined
+          ? sourceTitle("context_compacted", {})
+          : sourceTitle("context_compacted_tokens", { before, now });
       const summary = asArray(payload.compressedHistory).map((content) => textIn(asObject(content)?.parts));
-      conversation.marker("compaction", `Context compacted${tokens}`, summary.join("\n\n"), info);
+      conversation.marker("compaction", title, summary.join("\n\n"), info);
       return conversation.result();
     }
     case "custom_title": {
@@ -55,50 +59,49 @@ export function readSystem(
     }
     case "parent_session": {
       const parent = asText(payload.parentSessionId);
-      conversation.marker("note", "Continues another session", undefined, { session: parent ?? null });
+      conversation.marker("note", sourceTitle("continues_session"), undefined, { session: parent ?? null });
       return conversation.result();
     }
     case "rewind":
       // The retraction happens where the branch starts.
-      conversation.marker("rewind", "Rewound to an earlier prompt", undefined, payload);
+      conversation.marker("rewind", sourceTitle("rewound_to_prompt"), undefined, payload);
       return conversation.result();
     case "at_command": {
-      const files = asArray(payload.filesRead).map(
-        (file) => asString(file) ?? asText(asObject(file)?.path) ?? "",
-      );
-      const failed = payload.status === "error" ? " could not be read" : "";
+      const files = asArray(payload.filesRead)
+        .map((file) => asString(file) ?? asText(asObject(file)?.path) ?? "")
+        .join(", ");
       conversation.marker(
         "context",
-        `Attached: ${files.join(", ")}${failed}`,
+        sourceTitle(payload.status === "error" ? "attached_unreadable" : "attached", { files }),
         asText(payload.message),
         payload,
       );
       return conversation.result();
     }
     case "background_task_completed":
-      conversation.marker("notification", "A background task ended", undefined, payload);
+      conversation.marker("notification", sourceTitle("background_task_ended"), undefined, payload);
       return conversation.result();
     case "goal_state": {
-      const goal = asObject(payload.snapshot) ?? payload;
-      const objective = asText(goal.objective) ?? asText(goal.goal) ?? asText(goal.condition);
+      const snapshot = asObject(payload.snapshot) ?? payload;
+      const goal = asText(snapshot.objective) ?? asText(snapshot.goal) ?? asText(snapshot.condition);
       conversation.marker(
         "note",
-        `Goal${objective === undefined ? "" : `: ${objective}`}`,
+        goal === undefined ? sourceTitle("goal_unnamed") : sourceTitle("goal", { goal }),
         undefined,
         payload,
       );
       return conversation.result();
     }
     case "omni_recall":
-      conversation.marker("context", "Reminder of earlier media", undefined, payload);
+      conversation.marker("context", sourceTitle("reminder_of_media"), undefined, payload);
       return conversation.result();
     case "session_recording_degraded":
-      conversation.marker("note", "Qwen Code could not record all of this session", undefined, payload);
+      conversation.marker("note", sourceTitle("recording_incomplete"), undefined, payload);
       return conversation.result();
     default:
       if (BOOKKEEPING.has(subtype))
         return conversation.result({ kind: "hidden", rule: `bookkeeping: ${subtype}` });
-      conversation.unknown(value, `System record of subtype ${subtype}`);
+      conversation.unknown(value, sourceTitle("system_record_of_subtype", { subtype }));
       return conversation.result();
   }
 }
@@ -113,6 +116,11 @@ function readCommand(conversation: Conversation, payload: JsonObject): void {
   const items = asArray(payload.outputHistoryItems).map((item) => asObject(item) ?? {});
   const text = items.flatMap((item) => asText(item.text) ?? asText(item.message) ?? []).join("\n");
   const rest = items.filter((item) => asText(item.text) === undefined && asText(item.message) === undefined);
-  conversation.marker("note", `Output of ${command}`, text, rest.length === 0 ? undefined : rest);
+  conversation.marker(
+    "note",
+    sourceTitle("output_of", { command }),
+    text,
+    rest.length === 0 ? undefined : rest,
+  );
   conversation.endTurn("completed");
 }

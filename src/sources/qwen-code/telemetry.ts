@@ -1,12 +1,13 @@
 import { asNumber, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Decider } from "../../model/parts/outcome.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { nameRun } from "../conversation/runs.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
-import { splitErrorText } from "../error-text.ts";
+import { requestError } from "../error-text.ts";
 import type { QwenState, RunState } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
@@ -53,9 +54,7 @@ export function readTelemetry(
   }
   switch (name) {
     case "api_error": {
-      const { message, answer } = splitErrorText(
-        asText(event.error_message) ?? asText(event.error) ?? "The request failed",
-      );
+      const { message, answer } = requestError(asText(event.error_message) ?? asText(event.error));
       conversation.error(message, answer ?? event);
       return conversation.result();
     }
@@ -102,10 +101,7 @@ function readOfRun(
       run: { name: asText(event.subagent_name) ?? agent },
       model,
     });
-    conversation.marker(
-      "note",
-      "Qwen Code records neither the prompt of a sub-agent nor the results of its tools",
-    );
+    conversation.marker("note", sourceTitle("sub_agent_not_recorded"));
   }
   if (name === "api_response") {
     endStep(run, conversation);
@@ -143,7 +139,7 @@ function readOfRun(
     });
     return conversation;
   }
-  const { message, answer } = splitErrorText(asText(event.error_message) ?? "The request failed");
+  const { message, answer } = requestError(asText(event.error_message));
   conversation.error(message, answer ?? event);
   return conversation;
 }
