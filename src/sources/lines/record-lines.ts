@@ -1,5 +1,7 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { Source } from "../../model/transcript/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { saveCheckpoint, savedState } from "../checkpoint.ts";
@@ -224,9 +226,9 @@ function shown(held: HeldRecord, session_id: string, at: number, isLog: boolean)
     }
     case "damaged": {
       const { source, raw, error } = held;
-      const title = isLog ? "Unreadable record" : "Unreadable line";
+      const title = titleFields(sourceTitle(isLog ? "unreadable_record" : "unreadable_line"));
       const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
-      const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
+      const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, ...title, error }];
       return { place, disposition: { kind: "unreadable" }, frames };
     }
     default:

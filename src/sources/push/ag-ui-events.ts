@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import { flushHelper } from "./ag-ui-helpers.ts";
 import { isKnown, readSnapshot, showMessage } from "./ag-ui-messages.ts";
 import {
@@ -40,7 +42,7 @@ export function pushEvent(stream: AgUiStream, type: string, event: JsonObject): 
       failRun(stream, event);
       return true;
     case "STEP_STARTED":
-      note(stream, `Step: ${asText(event.stepName) ?? "unnamed"}`, event);
+      note(stream, sourceTitle("step_named", { step: asText(event.stepName) }), event);
       return true;
     case "TEXT_MESSAGE_START":
     case "TEXT_MESSAGE_CONTENT":
@@ -61,10 +63,10 @@ export function pushEvent(stream: AgUiStream, type: string, event: JsonObject): 
     case "TOOL_CALL_RESULT":
       return readCall(stream, type, event);
     case "STATE_SNAPSHOT":
-      note(stream, "State", event.snapshot);
+      note(stream, sourceTitle("state"), event.snapshot);
       return true;
     case "STATE_DELTA":
-      note(stream, "State changed", event.delta);
+      note(stream, sourceTitle("state_changed"), event.delta);
       return true;
     case "MESSAGES_SNAPSHOT":
       readSnapshot(stream, event);
@@ -73,10 +75,10 @@ export function pushEvent(stream: AgUiStream, type: string, event: JsonObject): 
       readActivity(stream, event, asString(event.messageId) ?? "");
       return true;
     case "ACTIVITY_DELTA":
-      note(stream, `${asText(event.activityType) ?? "Activity"} changed`, event.patch);
+      note(stream, sourceTitle("activity_changed", { activity: asText(event.activityType) }), event.patch);
       return true;
     case "CUSTOM":
-      note(stream, asText(event.name) ?? "Custom event", event.value);
+      note(stream, asText(event.name) ?? sourceTitle("custom_event"), event.value);
       return true;
     // RAW is another protocol's event. It is not interpreted, but kept.
     default:
@@ -87,8 +89,9 @@ export function pushEvent(stream: AgUiStream, type: string, event: JsonObject): 
 function finishRun(stream: AgUiStream, event: JsonObject): void {
   const { writer } = stream;
   const outcome = asObject(event.outcome);
-  if (event.result !== undefined && event.result !== null) note(stream, "Result of the run", event.result);
-  if (outcome?.type === "interrupt") note(stream, "The run is waiting for a person", outcome.interrupts);
+  if (event.result !== undefined && event.result !== null)
+    note(stream, sourceTitle("result_of_run"), event.result);
+  if (outcome?.type === "interrupt") note(stream, sourceTitle("run_waits"), outcome.interrupts);
   if (outcome?.type === "cancelled") {
     showWaiting(stream);
     for (const [id, call] of stream.calls) if (call.state !== "ended") abortCall(stream, id, call);
@@ -106,8 +109,14 @@ function failRun(stream: AgUiStream, event: JsonObject): void {
   const { writer } = stream;
   endRun(stream, event, "error");
   const code = asText(event.code);
-  const message = asText(event.message) ?? "The run failed";
-  writer.put({ type: "error", message: code === undefined ? message : `${message} (${code})` });
+  const message = asText(event.message);
+  const failure =
+    message === undefined
+      ? sourceTitle("run_failed", { code })
+      : code === undefined
+        ? message
+        : `${message} (${code})`;
+  writer.put({ type: "error", ...messageFields(failure) });
   writer.put({ type: "turn.end" });
 }
 
@@ -225,7 +234,7 @@ function startRun(stream: AgUiStream, event: JsonObject): void {
   for (const item of asArray(asObject(event.input)?.resume).map(asObject))
     note(
       stream,
-      `Answer to ${asText(item?.interruptId) ?? "an interrupt"}: ${asText(item?.status) ?? "unknown"}`,
+      sourceTitle("answer_to", { question: asText(item?.interruptId), status: asText(item?.status) }),
       item,
     );
   const id = asString(last?.id);
@@ -254,17 +263,17 @@ export function showWaiting(stream: AgUiStream): void {
   endChunk(stream);
   for (const id of stream.calls.keys()) endCall(stream, id);
   for (const id of stream.others.keys()) endOther(stream, id);
-  for (const id of stream.helpers.keys()) flushHelper(stream, id, "did not end");
+  for (const id of stream.helpers.keys()) flushHelper(stream, id, "helper_did_not_end");
 }
 
 /** Reads an activity. A repeated one replaces the earlier one, unless the event says otherwise. */
 function readActivity(stream: AgUiStream, event: JsonObject, id: string): void {
   const isKnownActivity = stream.activities.has(id);
   stream.activities.add(id);
-  const title = asText(event.activityType) ?? "Activity";
+  const activity = asText(event.activityType);
   if (event.replace === false && isKnownActivity)
-    note(stream, `${title}, which does not replace the earlier content`, event.content);
-  else note(stream, title, event.content, stream.lastingIdOf(`activity:${id}`));
+    note(stream, sourceTitle("activity_added", { activity }), event.content);
+  else note(stream, activity ?? sourceTitle("activity"), event.content, stream.lastingIdOf(`activity:${id}`));
 }
 
 /** Reads a chunk, which begins its target itself. Returns whether its fields are known. */

@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { type AgUiStream, appendText, beginStep, keyOf, note, putResult } from "./ag-ui-stream.ts";
 
 /**
@@ -15,7 +16,7 @@ export function readSnapshot(stream: AgUiStream, event: JsonObject): void {
     if (parts !== undefined && text !== undefined) revise(stream, parts, text);
   }
   for (const message of messages.slice(firstFresh)) showMessage(stream, message);
-  note(stream, `All ${messages.length} messages, as the source has them`, event.messages);
+  note(stream, sourceTitle("all_messages", { messages: messages.length }), event.messages);
 }
 
 /** Revises the parts of a text. Earlier parts stay in place; the last part gets the missing text. */

@@ -1,5 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { JsonObject } from "../../model/narrow.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import { contentOf } from "./ag-ui-values.ts";
 import type { EventReaderOptions } from "./format.ts";
 
@@ -20,7 +21,7 @@ export interface AgUiStream extends Pick<EventReaderOptions, "writer" | "lasting
   /** Text of open messages that are not the agent's. */
   readonly others: Map<string, { role: string; text: string }>;
   /** The activity of running sub-agents. */
-  readonly helpers: Map<string, { name: string; text: string; events: JsonObject[] }>;
+  readonly helpers: Map<string, { name: string | undefined; text: string; events: JsonObject[] }>;
   readonly activities: Set<string>;
   /** The target of the current chunks. Only the first chunk names it. */
   chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;
@@ -32,9 +33,10 @@ export interface AgUiStream extends Pick<EventReaderOptions, "writer" | "lasting
 }
 
 /** Writes a note. `part_id`: that of the note that it replaces. */
-export function note(stream: AgUiStream, title: string, data: unknown, part_id?: string): void {
+export function note(stream: AgUiStream, title: Title, data: unknown, part_id?: string): void {
   const { writer } = stream;
-  writer.put({ type: "marker", kind: "note", part_id: part_id ?? writer.nextPartId(), title, data });
+  const fields = titleFields(title);
+  writer.put({ type: "marker", kind: "note", part_id: part_id ?? writer.nextPartId(), ...fields, data });
 }
 
 /** Ends the open message. */

@@ -1,4 +1,6 @@
 import { asNumber, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { pushChunk, pushEvent, showWaiting } from "./ag-ui-events.ts";
 import { pushHelper } from "./ag-ui-helpers.ts";
 import { type AgUiStream, endStep } from "./ag-ui-stream.ts";
@@ -31,8 +33,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   let began = false;
 
   const putUnknown = (event: JsonObject): void => {
-    const title = asText(event.type) ?? "An event without a type";
-    writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, title });
+    const title = titleFields(asText(event.type) ?? sourceTitle("event_without_type"));
+    writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, ...title });
   };
 
   const push = (event: JsonObject): void => {

@@ -1,6 +1,7 @@
 import { asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { newProgress } from "../../model/progress.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { type AiSdkCall, type AiSdkStream, ensureMessage, note } from "./ai-sdk-stream.ts";
 import { isSameJson, restOf } from "./ai-sdk-values.ts";
 import { outputText } from "./endings.ts";
@@ -33,7 +34,7 @@ export function pushCall(stream: AiSdkStream, event: JsonObject, id: string): bo
       return true;
     case "tool-approval-request":
       stream.approvals.set(asString(event.approvalId) ?? "", { call: id });
-      note(stream, "The call is waiting for approval", event);
+      note(stream, sourceTitle("call_waits"), event);
       return true;
     case "tool-output-available": {
       const text = outputText(event.output);
@@ -127,11 +128,11 @@ export function readApproval(stream: AiSdkStream, event: JsonObject): void {
   const reason = asText(event.reason);
   if (approval !== undefined && event.approved === false)
     approval.outcome = { kind: "refused", ...(reason === undefined ? {} : { reason }) };
-  const message =
+  const title =
     event.approved === true
-      ? "The call was approved"
+      ? "call_approved"
       : event.approved === false
-        ? "The call was refused"
-        : "The approval was answered";
-  note(stream, message, event);
+        ? "call_refused"
+        : "approval_answered";
+  note(stream, sourceTitle(title), event);
 }

@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import { putResult } from "./ai-sdk-calls.ts";
 import {
   type AiSdkStream,
@@ -47,7 +49,7 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
     case "reasoning-end": {
       const kind = type === "text-end" ? "text" : "thinking";
       writer.endPart(`${kind}:${asString(event.id) ?? ""}`, kind === "thinking" ? signatureOf(event) : {});
-      if (event.citations !== undefined) note(stream, "Citations", event.citations);
+      if (event.citations !== undefined) note(stream, sourceTitle("citations"), event.citations);
       return;
     }
     case "file":
@@ -58,12 +60,12 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
     case "source-document":
       note(
         stream,
-        `Source: ${asText(event.title) ?? asText(event.url) ?? asText(event.sourceId) ?? "unnamed"}`,
+        sourceTitle("source", { source: asText(event.title) ?? asText(event.url) ?? asText(event.sourceId) }),
         event,
       );
       return;
     case "custom":
-      note(stream, asText(event.kind) ?? "Custom content", event);
+      note(stream, asText(event.kind) ?? sourceTitle("custom_content"), event);
       return;
     case "steering-message":
       steer(stream, event);
@@ -73,7 +75,10 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
       return;
     case "error":
       writer.endPart();
-      writer.put({ type: "error", message: asText(event.errorText) ?? "The stream reported a failure" });
+      writer.put({
+        type: "error",
+        ...messageFields(asText(event.errorText) ?? sourceTitle("stream_failed")),
+      });
       return;
     case "abort":
       abort(stream, event);

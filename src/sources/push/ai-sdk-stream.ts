@@ -1,6 +1,8 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import { usageOf } from "./ai-sdk-values.ts";
 import type { EventReaderOptions } from "./format.ts";
 
@@ -61,18 +63,18 @@ export function endStep(stream: AiSdkStream, stop_reason?: StopReason, raw?: str
 /** Writes a note. `part_id`: that of the note that it replaces. */
 export function note(
   stream: AiSdkStream,
-  title: string,
+  title: Title,
   data: unknown,
   part_id = stream.writer.nextPartId(),
 ): void {
-  stream.writer.put({ type: "marker", kind: "note", part_id, title, data });
+  stream.writer.put({ type: "marker", kind: "note", part_id, ...titleFields(title), data });
 }
 
 /** Shows an unknown event. */
 export function putUnknown(stream: AiSdkStream, event: JsonObject): void {
   const { writer } = stream;
-  const title = asText(event.type) ?? "An event without a type";
-  writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, title });
+  const title = titleFields(asText(event.type) ?? sourceTitle("event_without_type"));
+  writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, ...title });
 }
 
 /** Reads the metadata of a message, which may name the model and the usage. */
@@ -81,7 +83,7 @@ export function readMetadata(stream: AiSdkStream, value: unknown): void {
   if (value === undefined || value === null) return;
   stream.model = asText(metadata?.model) ?? asText(metadata?.modelId) ?? stream.model;
   stream.usage = usageOf(metadata?.totalUsage) ?? usageOf(metadata?.usage) ?? stream.usage;
-  note(stream, "Message metadata", value);
+  note(stream, sourceTitle("message_metadata"), value);
 }
 
 /** Appends to a text or thought. */

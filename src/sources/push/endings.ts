@@ -1,12 +1,14 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 
 /** The message for a stream that its source did not end. */
-export const CUT = "The stream ended early. The rest was never sent.";
+export const CUT = sourceTitle("stream_cut");
 
 /** Ends a stream that its source did not end. Its content remains and is marked as incomplete. */
 export function endCut(writer: FrameWriter): void {
   writer.endMessage({ stop_reason: "error" });
-  writer.put({ type: "error", message: CUT, can_retry: true });
+  writer.put({ type: "error", ...messageFields(CUT), can_retry: true });
   writer.put({ type: "turn.end" });
 }
 

@@ -1,5 +1,7 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import { createFrameWriter } from "../../model/frames/frame-writer.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { agUi } from "./ag-ui.ts";
 import { aiSdk } from "./ai-sdk.ts";
@@ -75,7 +77,8 @@ export function createStreamReader(
     if ("value" in event) reader.push(event.value);
     else {
       const { text, error } = event;
-      writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: text, title: `Line ${line}`, error });
+      const title = titleFields(sourceTitle("stream_line", { line }));
+      writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: text, ...title, error });
     }
     return { line, frames: writer.take() };
   };

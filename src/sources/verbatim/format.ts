@@ -2,6 +2,8 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { eventOf } from "../../model/messages/history.ts";
 import { type HistoryHeader, readHeader } from "../../model/messages/history-file.ts";
 import { createReplay, type Replay } from "../../model/messages/replay.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Format, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../contract.ts";
 import { createLineReader, type LineRecord } from "../lines/lines.ts";
@@ -90,7 +92,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
       at,
       part_id,
       raw,
-      title: "Unreadable line",
+      ...titleFields(sourceTitle("unreadable_line")),
       error,
     };
     return { place, disposition: { kind: "unreadable" }, frames: placed([frame], place) };

@@ -1,5 +1,6 @@
 import type { Frame } from "../../../model/frames/frame.ts";
 import type { Rule } from "../../../model/frames/order.ts";
+import { messageFields } from "../../../model/text/titles.ts";
 import { CUT } from "../../../sources/push/endings.ts";
 import type { OpenStream, SessionState } from "../../../store/history/session-config.ts";
 import type { Recorder } from "../record/recorder.ts";
@@ -72,7 +73,10 @@ function endingOf({ session_id, checkerOf, now }: Push, into: Recorder): Frame[]
   if (message_id !== undefined) {
     ending.push({ type: "message.end", ...common, message_id, stop_reason: "error" });
   }
-  ending.push({ type: "error", ...common, message: CUT, can_retry: true }, { type: "turn.end", ...common });
+  ending.push(
+    { type: "error", ...common, ...messageFields(CUT), can_retry: true },
+    { type: "turn.end", ...common },
+  );
   return ending;
 }
 
