@@ -11,7 +11,7 @@ import { account as claudeCode, result, writer } from "./claude-support.ts";
 import { account as codex, event, item, says } from "./codex-support.ts";
 import { encode, sourceFixtures } from "./source-fixtures.ts";
 
-// Titles that the readers of Claude Code and Codex write, with their codes.
+// The titles that readers write, with their codes.
 
 const CATALOGS = [foldTitles, sourceTitles, claudeCodeTitles, codexTitles];
 const english = Object.assign({}, ...CATALOGS) as typeof sourceTitles;
@@ -35,7 +35,7 @@ it("have different codes in all catalogs", () => {
   expect(codes.length).toBe(new Set(codes).size);
 });
 
-it.each(sourceFixtures.filter(({ format }) => format.id === "claude-code" || format.id === "codex"))(
+it.each(sourceFixtures)(
   "are the texts of their codes, and have a Chinese text: $name",
   ({ format, path, text }) => {
     const reader = format.createReader({ path });
@@ -116,11 +116,11 @@ describe("of Codex", () => {
     );
     expect(one).toStrictEqual({
       title: "Skill: a b",
-      title_code: { code: "skill", params: { name: "a b" } },
+      title_code: { code: "codex_skill", params: { name: "a b" } },
     });
     expect(several).toStrictEqual({
       title: "Environment, Skill: a\nb, Skill",
-      title_code: { code: "injected_texts", params: { titles: "environment\nskill a b\nskill" } },
+      title_code: { code: "injected_texts", params: { titles: "environment\ncodex_skill a b\ncodex_skill" } },
     });
     const { code, params } = several?.title_code ?? { code: "" };
     expect(textOf(chinese, code, params)).toBe("环境，技能：a b，技能");
@@ -145,7 +145,7 @@ describe("of Codex", () => {
 });
 
 it("of a list may be unknown", () => {
-  expect(textsOf(codexTitles, "environment\nskill a\nother b")).toEqual([
+  expect(textsOf(codexTitles, "environment\ncodex_skill a\nother b")).toEqual([
     "Environment",
     "Skill: a",
     "other b",

@@ -16,13 +16,12 @@ export const claudeCodeTitles = {
   unreadable_message: "Unreadable message",
   assistant_line_without_message: "assistant line without a message",
   user_line_without_message: "user line without a message",
-  line_of_type: ({ type = "unknown" }: Optional<"type">) => `Line of type ${type}`,
   attachment_of_type: ({ type = "unknown" }: Optional<"type">) => `Attachment of type ${type}`,
   notice_of_type: ({ type = "none" }: Optional<"type">) => `System notice of type ${type}`,
 
   // Errors and models
   claude_api_error: "API error",
-  run_failed: "The run failed",
+  claude_run_failed: "The run failed",
   fell_back: ({ from = "one model", to = "another" }: Optional<"from" | "to">) =>
     `Fell back from ${from} to ${to}`,
   model_refused: ({ reason }: Optional<"reason">) => `The model refused${after(reason)}`,
@@ -50,7 +49,8 @@ export const claudeCodeTitles = {
     `${hook(name, "A hook")} blocked this${after(text)}`,
   hook_cancelled: ({ name, text }: Optional<"name" | "text">) =>
     `${hook(name, "A hook")} was cancelled${after(text)}`,
-  hook_failed: ({ name, text }: Optional<"name" | "text">) => `${hook(name, "A hook")} failed${after(text)}`,
+  claude_hook_failed: ({ name, text }: Optional<"name" | "text">) =>
+    `${hook(name, "A hook")} failed${after(text)}`,
   hook_ended_turn: ({ name, text }: Optional<"name" | "text">) =>
     `${hook(name, "A hook")} ended the turn${after(text)}`,
   stop_hook_continued: ({ message }: { message: string }) => `A stop hook kept the agent going: ${message}`,
@@ -108,12 +108,12 @@ export const claudeCodeTitles = {
   slash_command: ({ command }: { command: string }) => `Command ${command}`,
   command_note: ({ text }: { text: string }) => `Command: ${text}`,
   command_output: ({ text }: { text: string }) => `Command output: ${text}`,
-  shell_output: ({ text }: { text: string }) => `Shell output: ${text}`,
+  claude_shell_output: ({ text }: { text: string }) => `Shell output: ${text}`,
   shell_error_output: ({ text }: { text: string }) => `Shell error output: ${text}`,
   permission_mode_changed: ({ before, now }: { before: string; now: string }) =>
     `Permission mode: ${before} → ${now}`,
   queued_not_sent: ({ prompt }: { prompt: string }) => `Queued prompt, no record that it was sent: ${prompt}`,
-  rewound_turns: ({ turns }: { turns: number }) =>
+  claude_rewound_turns: ({ turns }: { turns: number }) =>
     `Rewound to an earlier prompt: ${turns === 1 ? "the turn above is" : `${turns} turns above are`} abandoned`,
   concurrent_turn: ({ beginning }: { beginning: string }) =>
     `Another process also writes this session. The following belongs to the turn “${beginning}”`,

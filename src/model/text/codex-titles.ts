@@ -10,7 +10,7 @@ export const injectedTitles = {
   permissions: "Permissions",
   collaboration_mode: "Collaboration mode",
   recommended_plugins: "Recommended plugins",
-  skill: ({ name }: Optional<"name">) => `Skill${after(name)}`,
+  codex_skill: ({ name }: Optional<"name">) => `Skill${after(name)}`,
   user_shell_command: "User shell command",
   codex_context: ({ name }: Optional<"name">) => `Context from Codex${after(name)}`,
   sub_agent: "Sub-agent",
@@ -47,7 +47,7 @@ export const codexTitles = {
     `${records === undefined ? "The records" : `${records} records`} before this are in the session that this one continues`,
   records_copied: ({ records }: { records: number }) =>
     `${records === 1 ? "1 record" : `${records} records`} copied from another session`,
-  context_compacted: ({ window }: Optional<"window", number>) =>
+  codex_context_compacted: ({ window }: Optional<"window", number>) =>
     `Context compacted${window === undefined ? "" : ` (window ${window})`}`,
 
   // Notes

@@ -1,5 +1,6 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { messageFields, type Title } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
@@ -130,7 +131,7 @@ function readResult(file: OpenFile, line: Line): Disposition {
   const usd = asNumber(value.total_cost_usd);
   if (usd !== undefined) updateSession(file, line, { agent_cost: { usd } });
   if (value.is_error === true) {
-    const message = asText(value.result) ?? asText(value.subtype) ?? claudeCodeTitle("run_failed");
+    const message = asText(value.result) ?? asText(value.subtype) ?? claudeCodeTitle("claude_run_failed");
     main.push(line, { type: "error", part_id: main.recordPart(line).part_id, ...messageFields(message) });
     main.turnFailed = true;
   }
@@ -178,7 +179,7 @@ function readConversation(
     case "ended-by-model":
       return noteOnce(file, session, line, type, claudeCodeTitle("ended_by_model"));
     default: {
-      const title = claudeCodeTitle("line_of_type", { type: type?.slice(0, 80).toWellFormed() });
+      const title = sourceTitle("line_of_type", { type: type?.slice(0, 80).toWellFormed() });
       return pushUnknown(session, line, value, title);
     }
   }

@@ -13,8 +13,8 @@ const SHOWN: Disposition = { kind: "shown" };
 const HOOK_RESULT = {
   hook_blocking_error: "hook_blocked",
   hook_cancelled: "hook_cancelled",
-  hook_error_during_execution: "hook_failed",
-  hook_non_blocking_error: "hook_failed",
+  hook_error_during_execution: "claude_hook_failed",
+  hook_non_blocking_error: "claude_hook_failed",
   hook_stopped_continuation: "hook_ended_turn",
 } as const;
 

@@ -104,7 +104,7 @@ function rewind(session: Session, line: Line, text: string): void {
       reason: "rewound to an earlier prompt",
     });
   }
-  session.marker(line, "rewind", claudeCodeTitle("rewound_turns", { turns: abandoned.length }));
+  session.marker(line, "rewind", claudeCodeTitle("claude_rewound_turns", { turns: abandoned.length }));
 }
 
 const uuidPrint = (uuid: string | null): number | null => (uuid === null ? null : fingerprint(uuid));

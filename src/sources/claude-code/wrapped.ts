@@ -41,7 +41,7 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
         take({ kind: "shown" });
         break;
       case "bash-stdout":
-        take(readOutput(session, line, "shell_output", element.body));
+        take(readOutput(session, line, "claude_shell_output", element.body));
         break;
       case "bash-stderr":
         take(readOutput(session, line, "shell_error_output", element.body));
@@ -115,7 +115,7 @@ export function readCommand(session: Session, line: Line, name: string, args: st
 function readOutput(
   session: Session,
   line: Line,
-  code: "command_output" | "shell_output" | "shell_error_output",
+  code: "command_output" | "claude_shell_output" | "shell_error_output",
   body: string,
 ): Disposition {
   session.hasOutput = true;

@@ -95,7 +95,7 @@ export class TurnRecords {
     }
     this.onCompaction();
     const window = asNumber(payload?.window_number);
-    this.writer.marker("compaction", codexTitle("context_compacted", { window }), text);
+    this.writer.marker("compaction", codexTitle("codex_context_compacted", { window }), text);
     this.state.compaction = [log];
     return SHOWN;
   }

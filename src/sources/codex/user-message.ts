@@ -84,7 +84,7 @@ const INJECTED = [
   [/^<permissions instructions\b/, "permissions"],
   [/^<collaboration_mode\b/, "collaboration_mode"],
   [/^<recommended_plugins\b/, "recommended_plugins"],
-  [/^<skill\b/, "skill"],
+  [/^<skill\b/, "codex_skill"],
   [/^<user_shell_command\b/, "user_shell_command"],
   [/^<codex_internal_context\b/, "codex_context"],
   [/^<subagent_notification\b/, "sub_agent"],
@@ -120,7 +120,7 @@ function titleOf(text: string): CodedText | undefined {
   switch (code) {
     case undefined:
       return undefined;
-    case "skill":
+    case "codex_skill":
       return codexTitle(code, { name: /<name>([^<]+)<\/name>/.exec(text)?.[1]?.trim() });
     case "codex_context":
       return codexTitle(code, { name: /source="([^"]+)"/.exec(start)?.[1]?.trim() });

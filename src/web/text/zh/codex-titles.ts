@@ -17,7 +17,7 @@ const injectedTitles: Translation<typeof injectedEnglish> = {
   permissions: "权限",
   collaboration_mode: "协作模式",
   recommended_plugins: "推荐的插件",
-  skill: ({ name }) => `技能${after(name)}`,
+  codex_skill: ({ name }) => `技能${after(name)}`,
   user_shell_command: "用户的 Shell 命令",
   codex_context: ({ name }) => `来自 Codex 的上下文${after(name)}`,
   sub_agent: "子智能体",
@@ -46,7 +46,7 @@ export const codexTitles: Translation<typeof english> = {
   records_before: ({ records }) =>
     `${records === undefined ? "" : `${records} 条`}更早的记录位于此会话所延续的会话中`,
   records_copied: ({ records }) => `${records} 条记录复制自另一个会话`,
-  context_compacted: ({ window }) => `上下文已压缩${window === undefined ? "" : `（窗口 ${window}）`}`,
+  codex_context_compacted: ({ window }) => `上下文已压缩${window === undefined ? "" : `（窗口 ${window}）`}`,
 
   review: ({ hint }) => `审查${after(hint)}`,
   review_finished: "审查已完成",
