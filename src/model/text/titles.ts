@@ -3,12 +3,18 @@ import type { CodedText, Translation } from "./catalog.ts";
 import type { claudeCodeTitles } from "./claude-code-titles.ts";
 import type { TextCode } from "./coded-text.ts";
 import type { codexTitles } from "./codex-titles.ts";
+import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
 
 /** All titles in another language. */
 export type Titles = Translation<
-  typeof foldTitles & typeof sourceTitles & typeof claudeCodeTitles & typeof codexTitles & typeof agentTitles
+  typeof foldTitles &
+    typeof sourceTitles &
+    typeof claudeCodeTitles &
+    typeof codexTitles &
+    typeof agentTitles &
+    typeof failureTexts
 >;
 
 /** A title as Verbatim wrote it, or as it was recorded. */
@@ -26,8 +32,31 @@ export function titleFields(given: Title): TitleFields {
   return { title: text, title_code: params === undefined ? { code } : { code, params } };
 }
 
-/** A message as fields of an error frame. */
-export function messageFields(given: Title): { message: string; title_code?: TextCode } {
-  const { title: message, ...code } = titleFields(given);
-  return { message, ...code };
+/** A title as the message of an error or a failure. If it has several lines, the code is that of the first one. */
+export interface MessageFields {
+  message: string;
+  title_code?: TextCode;
+}
+
+export function messageFields(given: Title): MessageFields {
+  const { title: message, title_code } = titleFields(given);
+  return title_code === undefined ? { message } : { message, title_code: withShortParams(title_code) };
+}
+
+/** The code of a message without the ends of long parameters: it is only for the title, and the message has all of them. */
+function withShortParams({ code, params }: TextCode): TextCode {
+  if (params === undefined) return { code };
+  const short: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(params))
+    short[name] =
+      typeof value === "string" && value.length > PARAM_LIMIT
+        ? `${value.slice(0, PARAM_LIMIT - 1).toWellFormed()}…`
+        : value;
+  return { code, params: short };
+}
+const PARAM_LIMIT = 400;
+
+/** A text whose first line is a title and whose further lines have no code. */
+export function withLines(title: CodedText, ...lines: readonly string[]): CodedText {
+  return { ...title, text: [title.text, ...lines].join("\n") };
 }

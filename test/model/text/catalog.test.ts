@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { agentTitles } from "../../../src/model/text/agent-titles.ts";
 import { codedTexts, textOf } from "../../../src/model/text/catalog.ts";
-import { titleFields } from "../../../src/model/text/titles.ts";
+import { CodedError, titleOfError } from "../../../src/model/text/coded-error.ts";
+import { failureTexts } from "../../../src/model/text/failure-texts.ts";
+import { foldTitles } from "../../../src/model/text/fold-titles.ts";
+import { sourceTitles } from "../../../src/model/text/source-titles.ts";
+import { messageFields, titleFields, withLines } from "../../../src/model/text/titles.ts";
 
 const texts = {
   plain: "Plain",
@@ -37,4 +42,26 @@ describe("a coded text", () => {
     });
     expect(titleFields("as recorded")).toStrictEqual({ title: "as recorded" });
   });
+
+  it("is the message of an error, whose further lines have no code", () => {
+    const title_code = { code: "named", params: { name: "a" } };
+    expect(messageFields(withLines(text("named", { name: "a" }), "b"))).toStrictEqual({
+      message: "Named a\nb",
+      title_code,
+    });
+    expect(messageFields(titleOfError(new CodedError(text("plain"))))).toStrictEqual({
+      message: "Plain",
+      title_code: { code: "plain" },
+    });
+    const long = messageFields(text("named", { name: "a".repeat(5000) }));
+    expect(long.message).toHaveLength("Named ".length + 5000);
+    expect(String(long.title_code?.params?.name)).toMatch(/^a{399}…$/);
+    expect(messageFields(titleOfError(new Error("c")))).toStrictEqual({ message: "c" });
+  });
+});
+
+it("codes are unique", () => {
+  const codes = [agentTitles, failureTexts, foldTitles, sourceTitles].flatMap((texts) => Object.keys(texts));
+  expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toStrictEqual([]);
+  expect(codes.filter((code) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code))).toStrictEqual([]);
 });

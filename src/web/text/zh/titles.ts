@@ -1,9 +1,10 @@
-import type { agentTitles } from "../../../model/text/agent-titles.ts";
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { foldTitles } from "../../../model/text/fold-titles.ts";
 import type { Titles } from "../../../model/text/titles.ts";
+import { agentTitles } from "./agent-titles.ts";
 import { claudeCodeTitles } from "./claude-code-titles.ts";
 import { codexTitles } from "./codex-titles.ts";
+import { failureTexts } from "./failure-texts.ts";
 import { sourceTitles } from "./source-titles.ts";
 
 const fold: Translation<typeof foldTitles> = {
@@ -17,7 +18,12 @@ const fold: Translation<typeof foldTitles> = {
   end_not_recorded: "没有记录它的结束",
 };
 
-const agent: Translation<typeof agentTitles> = {};
-
 /** The titles that the daemon writes in English. */
-export const titles: Titles = { ...fold, ...sourceTitles, ...claudeCodeTitles, ...codexTitles, ...agent };
+export const titles: Titles = {
+  ...fold,
+  ...sourceTitles,
+  ...claudeCodeTitles,
+  ...codexTitles,
+  ...agentTitles,
+  ...failureTexts,
+};
