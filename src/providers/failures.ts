@@ -1,4 +1,7 @@
 import { messageOf } from "../model/narrow.ts";
+import type { CodedText } from "../model/text/catalog.ts";
+import { failureText } from "../model/text/failure-texts.ts";
+import { messageFields, type Title, titleFields } from "../model/text/titles.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
@@ -33,6 +36,7 @@ export function responseFailure(
   const parsed = parseJson(body)?.value;
   const error = errorIn(parsed);
   const text = error?.message ?? textOf(body);
+  const said = text === "" ? failureText("empty_error_response", { status }) : (error?.title ?? text);
   const found = classify(error, status, text);
   const should_retry = headers["x-should-retry"];
   const request_id =
@@ -40,7 +44,7 @@ export function responseFailure(
   const wait = retryAfter(headers, error, text);
   return describe({
     class: found.class,
-    message: text === "" ? `The provider answered with status ${status} and an empty body` : text,
+    ...messageFields(said),
     can_retry:
       should_retry === "true" ||
       (should_retry !== "false" && (found.can_retry || status === 408 || status === 409)),
@@ -63,7 +67,7 @@ export function streamFailure(value: unknown): Failure | undefined {
   const wait = retryAfter({}, error, error.message);
   return describe({
     class: kind,
-    message: error.message,
+    ...messageFields(error.title),
     can_retry,
     ...(wait === undefined ? {} : { retry_after_ms: wait }),
     data: error.data,
@@ -74,9 +78,10 @@ export function streamFailure(value: unknown): Failure | undefined {
 export function networkFailure(error: unknown): Failure {
   const code = causeCode(error);
   const what = messageOf(error);
+  const reason = code === undefined || what.includes(code) ? what : `${what} (${code})`;
   return describe({
     class: "network",
-    message: `The connection to the provider failed: ${code === undefined || what.includes(code) ? what : `${what} (${code})`}`,
+    ...messageFields(failureText("connection_failed", { reason })),
     can_retry: true,
   });
 }
@@ -85,7 +90,7 @@ export function networkFailure(error: unknown): Failure {
 export function timeoutFailure(silence_ms: number): Failure {
   return describe({
     class: "timeout",
-    message: `The provider sent nothing for ${Math.round(silence_ms / 1000)} s`,
+    ...messageFields(failureText("provider_silent", { seconds: Math.round(silence_ms / 1000) })),
     can_retry: true,
   });
 }
@@ -94,43 +99,49 @@ export function timeoutFailure(silence_ms: number): Failure {
 export function truncatedFailure(): Failure {
   return describe({
     class: "truncated",
-    message: "The provider's answer ended before it was complete",
+    ...messageFields(failureText("answer_incomplete")),
     can_retry: true,
   });
 }
 
 /** The failure of a response that violates the protocol. */
-export function protocolFailure(message: string): Failure {
-  return describe({ class: "unknown", message, can_retry: false });
+export function protocolFailure(message: Title): Failure {
+  return describe({ class: "unknown", ...messageFields(message), can_retry: false });
 }
 
 /** The failure if the provider blocked the prompt or the answer. `explanation`: its reason. */
-export function blockedFailure(explanation: string | undefined): Failure {
+export function blockedFailure(explanation: Title | undefined): Failure {
   return describe({
     class: "content_blocked",
-    message: explanation ?? "The provider refused to answer",
+    ...messageFields(explanation ?? failureText("answer_refused")),
     can_retry: false,
   });
 }
 
 /** The failure for a finish reason that means a failure or is unknown. */
 export function stopFailure(raw: string, explanation?: string): Failure {
-  if (isBlocked(raw)) return blockedFailure(explanation ?? `The provider refused to answer (${raw})`);
+  if (isBlocked(raw))
+    return blockedFailure(explanation ?? failureText("answer_refused_for", { reason: raw }));
   return describe({
     class: "unknown",
-    message: explanation ?? `The provider stopped for an unknown reason: ${raw}`,
+    ...messageFields(explanation ?? failureText("stopped_for_unknown_reason", { reason: raw })),
     can_retry: false,
   });
 }
 
 /** The failure if the model's output is empty or cannot be parsed by its own provider. It is retried once. */
-export function invalidOutputFailure(message: string): Failure {
-  return describe({ class: "model_output_invalid", message, can_retry: true });
+export function invalidOutputFailure(message: Title): Failure {
+  return describe({ class: "model_output_invalid", ...messageFields(message), can_retry: true });
 }
 
 /** The failure if a required key is missing. `help`: how to get a key. */
-export function missingKeyFailure(title: string, help: string): Failure {
-  return { class: "auth", message: `${title} has no API key`, remedy: help, can_retry: false };
+export function missingKeyFailure(provider: string, help: Title): Failure {
+  return {
+    class: "auth",
+    ...messageFields(failureText("no_api_key", { provider })),
+    ...remedyFields(help),
+    can_retry: false,
+  };
 }
 
 /** Raw stop reasons of blocked answers. A turn with such an answer is not sent again. */
@@ -159,6 +170,8 @@ export function isBlocked(stop_reason_raw: string | undefined): boolean {
 
 interface FoundError {
   readonly message: string;
+  /** The message, with its code if the provider sent none. */
+  readonly title: Title;
   /** All fields of the error that describe its kind, joined. */
   readonly kind: string;
   readonly fields: JsonObject;
@@ -193,8 +206,9 @@ function found(fields: JsonObject, data: unknown): FoundError {
     (name) => typeof name === "string",
   );
   const kind = names.join(" ");
-  const message = messages.join(": ") || kind || "The provider reported an error without details";
-  return { message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(), kind, fields, data };
+  const text = (messages.join(": ") || kind).slice(0, MAX_MESSAGE_LENGTH).toWellFormed();
+  const title = text === "" ? failureText("provider_error_without_details") : text;
+  return { message: titleFields(title).title, title, kind, fields, data };
 }
 
 type Class = { class: FailureClass; can_retry: boolean };
@@ -364,50 +378,47 @@ function textOf(body: string): string {
 /** Adds a remedy to a failure. */
 export function describe(failure: Failure): Failure {
   const remedy = remedyOf(failure);
-  return remedy === undefined ? failure : { ...failure, remedy };
+  return remedy === undefined ? failure : { ...failure, ...remedyFields(remedy) };
 }
 
-function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | undefined {
+/** A remedy as fields of a failure. */
+export function remedyFields(given: Title): Pick<Failure, "remedy" | "remedy_code"> {
+  const { title: remedy, title_code: remedy_code } = titleFields(given);
+  return { remedy, ...(remedy_code === undefined ? {} : { remedy_code }) };
+}
+
+function remedyOf({ class: kind, retry_after_ms, status }: Failure): CodedText | undefined {
   switch (kind) {
     case "auth":
-      return status === 403
-        ? "Check that this API key has access to this model."
-        : "Check the API key of this provider: it is missing, wrong or no longer valid.";
+      return failureText(status === 403 ? "check_key_access" : "check_key", {});
     case "quota":
-      return "The account has no credit left. Check its plan and billing, or use another provider.";
+      return failureText("no_credit");
     case "rate_limit":
       return retry_after_ms === undefined
-        ? "The account's rate limit is reached. Wait a little, or send less at once."
-        : `The account's rate limit is reached. Try again in ${formatDuration(retry_after_ms)}.`;
+        ? failureText("rate_limit_reached")
+        : failureText("rate_limit_reached_until", { seconds: Math.ceil(retry_after_ms / 1000) });
     case "overloaded":
     case "server":
-      return "The provider is overloaded or has a problem. Try again later.";
+      return failureText("provider_overloaded");
     case "context_overflow":
-      return "The conversation is too long for this model. Compact it, or continue in a new session.";
+      return failureText("conversation_too_long");
     case "not_found":
-      return "Check the model's name and the provider's base URL.";
+      return failureText("check_model_name");
     case "network":
-      return "Check the network, and the provider's base URL and proxy if configured.";
+      return failureText("check_network");
     case "timeout":
-      return "Try again. A model that thinks for a long time without output needs a longer timeout.";
+      return failureText("longer_timeout_needed");
     case "truncated":
-      return "Try again. The connection was closed too early.";
+      return failureText("connection_closed_early");
     case "content_blocked":
-      return "Rephrase the prompt, or use another model. The next prompt removes this turn from the context.";
+      return failureText("rephrase_prompt");
     case "model_output_invalid":
-      return "Try again. The model's output could not be parsed.";
+      return failureText("output_not_parsed");
     case "invalid_request":
-      return "The provider rejected the request. Its message may name the unsupported setting.";
+      return failureText("request_rejected");
     case "unknown":
       return undefined;
     default:
       return kind satisfies never;
   }
-}
-
-function formatDuration(milliseconds: number): string {
-  const seconds = Math.ceil(milliseconds / 1000);
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }

@@ -1,7 +1,11 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { Message, Usage } from "../model/messages/message.ts";
 import type { ImageFilePart, MediaPart, Part } from "../model/messages/part.ts";
-import { missingKeyFailure, protocolFailure } from "./failures.ts";
+import type { TextParams } from "../model/text/catalog.ts";
+import type { TextCode } from "../model/text/coded-text.ts";
+import { failureText } from "../model/text/failure-texts.ts";
+import { type Title, titleFields } from "../model/text/titles.ts";
+import { missingKeyFailure, protocolFailure, remedyFields } from "./failures.ts";
 import type {
   ApiProtocol,
   Endpoint,
@@ -19,8 +23,11 @@ export interface HttpProviderOptions {
   title: string;
   format: ApiProtocol;
   endpoint: Endpoint;
-  /** How to get a key, in one sentence. If present, a key is required and nothing is sent without it. */
-  key_help?: string;
+  /**
+   * How to get a key, in one sentence; a coded text has the parameters of `check_key`. If present, a key is required and nothing
+   * is sent without it.
+   */
+  key_help?: Title;
   /** Time without any data after which a call fails, in milliseconds. */
   silence_ms?: number;
   /**
@@ -84,7 +91,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       } catch (error) {
         how = {
           type: "failure",
-          failure: protocolFailure(`The request could not be created: ${String(error)}`),
+          failure: protocolFailure(failureText("request_not_created", { reason: String(error) })),
         };
       }
       if (how.type === "failure")
@@ -126,20 +133,41 @@ function withoutThoughts(message: Message): Message {
 }
 
 /** Adds the help about keys to the remedy of an authentication failure, and masks the key if the provider repeated it. */
-function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
+function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: Title | undefined): Failure {
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
-  return { ...hidden, remedy: hidden.remedy === undefined ? key_help : `${hidden.remedy} ${key_help}` };
+  const { remedy, remedy_code, ...rest } = hidden;
+  if (remedy === undefined) return { ...rest, ...remedyFields(key_help) };
+  const { title: help, title_code } = titleFields(key_help);
+  return { ...rest, remedy: `${remedy} ${help}`, ...withHelp(remedy_code, title_code) };
+}
+
+/** The code of a remedy that ends with the help about keys, whose parameters it takes. */
+function withHelp(
+  remedy_code: TextCode | undefined,
+  help: TextCode | undefined,
+): Pick<Failure, "remedy_code"> {
+  if (remedy_code === undefined || help === undefined) return {};
+  return { remedy_code: { code: remedy_code.code, params: { ...remedy_code.params, ...help.params } } };
 }
 
 function withoutKey(failure: Failure, api_key: string): Failure {
-  const { message, data, ...rest } = failure;
+  const { message, title_code, data, ...rest } = failure;
   const text = data === undefined ? undefined : JSON.stringify(data);
   return {
     ...rest,
     message: message.replaceAll(api_key, "…"),
+    ...(title_code === undefined ? {} : { title_code: codeWithoutKey(title_code, api_key) }),
     ...(text === undefined || text.includes(api_key) ? {} : { data }),
   };
+}
+
+function codeWithoutKey({ code, params = {} }: TextCode, api_key: string): TextCode {
+  const masked = Object.entries(params).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.replaceAll(api_key, "…") : value,
+  ]);
+  return { code, params: Object.fromEntries(masked) as TextParams };
 }
 
 /** Replaces images in files with data URLs. Messages without such images are unchanged. */

@@ -1,3 +1,5 @@
+import type { CodedText } from "../model/text/catalog.ts";
+import { failureText } from "../model/text/failure-texts.ts";
 import { anthropicMessages } from "./anthropic/index.ts";
 import { chatCompletions } from "./chat-completions/index.ts";
 import { geminiGenerateContent } from "./gemini/index.ts";
@@ -29,7 +31,7 @@ export interface ProviderEntry {
   /** Environment variables that may contain the key. The first one that is set is used. */
   readonly key_variables: readonly string[];
   /** How to get a key, in one sentence. Absent: no key is needed. */
-  readonly key_help?: string;
+  readonly key_help?: CodedText;
   /** The default model from `known-models.ts`: a current one for general use. */
   readonly default_model?: string;
 }
@@ -42,7 +44,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "anthropic-messages",
     base_url: "https://api.anthropic.com",
     key_variables: ["ANTHROPIC_API_KEY"],
-    key_help: "Set ANTHROPIC_API_KEY to a key from console.anthropic.com.",
+    key_help: failureText("set_key_from", { variable: "ANTHROPIC_API_KEY", place: "console.anthropic.com" }),
     default_model: "claude-sonnet-5",
   },
   {
@@ -51,7 +53,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "openai-responses",
     base_url: "https://api.openai.com/v1",
     key_variables: ["OPENAI_API_KEY"],
-    key_help: "Set OPENAI_API_KEY to a key from platform.openai.com.",
+    key_help: failureText("set_key_from", { variable: "OPENAI_API_KEY", place: "platform.openai.com" }),
     default_model: "gpt-5.6-terra",
   },
   {
@@ -60,7 +62,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://api.openai.com/v1",
     key_variables: ["OPENAI_API_KEY"],
-    key_help: "Set OPENAI_API_KEY to a key from platform.openai.com.",
+    key_help: failureText("set_key_from", { variable: "OPENAI_API_KEY", place: "platform.openai.com" }),
   },
   {
     id: "gemini",
@@ -68,7 +70,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "gemini-generate-content",
     base_url: "https://generativelanguage.googleapis.com/v1beta",
     key_variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    key_help: "Set GEMINI_API_KEY to a key from aistudio.google.com.",
+    key_help: failureText("set_key_from", { variable: "GEMINI_API_KEY", place: "aistudio.google.com" }),
     default_model: "gemini-3.8-flash",
   },
   {
@@ -77,7 +79,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://openrouter.ai/api/v1",
     key_variables: ["OPENROUTER_API_KEY"],
-    key_help: "Set OPENROUTER_API_KEY to a key from openrouter.ai.",
+    key_help: failureText("set_key_from", { variable: "OPENROUTER_API_KEY", place: "openrouter.ai" }),
   },
   {
     id: "deepseek",
@@ -85,7 +87,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://api.deepseek.com",
     key_variables: ["DEEPSEEK_API_KEY"],
-    key_help: "Set DEEPSEEK_API_KEY to a key from platform.deepseek.com.",
+    key_help: failureText("set_key_from", { variable: "DEEPSEEK_API_KEY", place: "platform.deepseek.com" }),
     default_model: "deepseek-v4-pro",
   },
   {
@@ -94,7 +96,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://api.moonshot.ai/v1",
     key_variables: ["MOONSHOT_API_KEY"],
-    key_help: "Set MOONSHOT_API_KEY to a key from platform.moonshot.ai.",
+    key_help: failureText("set_key_from", { variable: "MOONSHOT_API_KEY", place: "platform.moonshot.ai" }),
     default_model: "kimi-k3",
   },
   {
@@ -103,7 +105,7 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://api.z.ai/api/paas/v4",
     key_variables: ["ZAI_API_KEY"],
-    key_help: "Set ZAI_API_KEY to a key from z.ai.",
+    key_help: failureText("set_key_from", { variable: "ZAI_API_KEY", place: "z.ai" }),
     default_model: "glm-5.3",
   },
   {
@@ -112,7 +114,10 @@ export const providers: readonly ProviderEntry[] = [
     wire: "chat-completions",
     base_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     key_variables: ["DASHSCOPE_API_KEY"],
-    key_help: "Set DASHSCOPE_API_KEY to a key from Alibaba Cloud Model Studio.",
+    key_help: failureText("set_key_from", {
+      variable: "DASHSCOPE_API_KEY",
+      place: "Alibaba Cloud Model Studio",
+    }),
   },
   {
     id: "local",

@@ -1,5 +1,6 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { Part, TextPart, ThinkingTextPart } from "../model/messages/part.ts";
+import { type Title, titleFields } from "../model/text/titles.ts";
 import { beginCall } from "./growing-call.ts";
 import { grow } from "./growing-text.ts";
 import { begin, createDraft, now, place, type ReportedFacts, show, take } from "./message-draft.ts";
@@ -27,9 +28,9 @@ export interface MessageWriter {
   /**
    * Adds a block for which there is no part type. It is recorded as raw data and shown collapsed. `title`: a short description.
    */
-  unknown(place: Place, raw: unknown, title: string): void;
+  unknown(place: Place, raw: unknown, title: Title): void;
   /** Like `unknown`, for data that must not be sent back to the provider: shown, but not recorded in the message. */
-  unsendable(place: Place, raw: unknown, title: string): void;
+  unsendable(place: Place, raw: unknown, title: Title): void;
   /** Records a part that is not shown, after the place's other parts. */
   keep(place: Place, part: Part): void;
   /** Sets the usage. The last call counts. `context_tokens`: size of the context, if it is not the sum of input and output. */
@@ -83,11 +84,11 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       // The history has an event for the block. The copy in the message is only for the provider.
       const { home, part_id } = show(draft, wanted);
       home.parts.push({ type: "unknown", raw });
-      draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, title });
+      draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, ...titleFields(title) });
     },
     unsendable(wanted, raw, title) {
       const { part_id } = show(draft, wanted);
-      draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, title });
+      draft.frames.push({ ...now(draft), type: "unknown", part_id, raw, ...titleFields(title) });
     },
     keep(wanted, part) {
       wanted.parts.push(part);

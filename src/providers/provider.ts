@@ -1,5 +1,6 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { AssistantMessage, Message, Usage } from "../model/messages/message.ts";
+import type { TextCode } from "../model/text/coded-text.ts";
 
 /** The API protocols of model providers over HTTP. */
 export type Wire =
@@ -58,8 +59,11 @@ export interface Failure {
   class: FailureClass;
   /** The message of the provider or the network. Never contains a key. */
   message: string;
-  /** What the user can do, in one sentence. */
+  /** If Verbatim wrote the message. */
+  title_code?: TextCode;
+  /** What the user can do. */
   remedy?: string;
+  remedy_code?: TextCode;
   can_retry: boolean;
   /** The delay requested by the provider, in milliseconds. */
   retry_after_ms?: number;

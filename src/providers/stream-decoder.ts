@@ -1,4 +1,6 @@
 import type { StopReason } from "../model/messages/message.ts";
+import type { CodedText } from "../model/text/catalog.ts";
+import { failureText } from "../model/text/failure-texts.ts";
 import { invalidOutputFailure, protocolFailure, truncatedFailure } from "./failures.ts";
 import { parseJson } from "./json.ts";
 import { createMessageWriter, type Ending, type MessageWriter } from "./message-writer.ts";
@@ -31,7 +33,7 @@ export function createStreamDecoder(
   let broken = false;
   const reader = createReader(writer);
 
-  const stopReading = (message: string): void => {
+  const stopReading = (message: CodedText): void => {
     broken = true;
     writer.fail(protocolFailure(message));
   };
@@ -48,13 +50,13 @@ export function createStreamDecoder(
         return writer.take();
       }
       const parsed = parseJson(data);
-      if (parsed === undefined) stopReading(`The provider sent an event that is not JSON: ${excerpt(data)}`);
+      if (parsed === undefined) stopReading(failureText("event_not_json", { event: excerpt(data) }));
       else {
         const values: unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
         try {
           for (const value of values) reader.read(value, event);
         } catch (error) {
-          stopReading(`The provider sent an invalid event (${String(error)}): ${excerpt(data)}`);
+          stopReading(failureText("event_invalid", { reason: String(error), event: excerpt(data) }));
         }
       }
       return writer.take();
@@ -72,7 +74,7 @@ export function createStreamDecoder(
       const isGemini = context.wire === "gemini-generate-content" || /gemini/i.test(context.model);
       const mayBeEmpty = context.answers_results === true && !isGemini;
       if (isWhole && ending?.stop_reason === "stop" && !mayBeEmpty && !writer.hasContent)
-        writer.fail(invalidOutputFailure("The model's answer is empty"));
+        writer.fail(invalidOutputFailure(failureText("answer_empty")));
       if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
       const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());
       return writer.end({ ...raw_fields, stop_reason: "error", failure: why });

@@ -2,6 +2,8 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import type { Message } from "../../src/model/messages/message.ts";
+import { textOf } from "../../src/model/text/catalog.ts";
+import { failureText, failureTexts } from "../../src/model/text/failure-texts.ts";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { retryDelay } from "../../src/providers/failures.ts";
 import { geminiGenerateContent } from "../../src/providers/gemini/index.ts";
@@ -381,6 +383,14 @@ describe("a provider over HTTP", () => {
     const { reply: without } = await ask({ endpoint: { base_url: server.url, api_key: "" }, key_help });
     expect(without.failure).toMatchObject({ class: "auth", remedy: key_help });
     expect(server.received).toHaveLength(1);
+
+    const { reply: coded } = await ask({
+      endpoint: { base_url: server.url, api_key: KEY },
+      key_help: failureText("set_key_from", { variable: "A_KEY", place: "a.example" }),
+    });
+    const { remedy = "", remedy_code } = coded.failure ?? {};
+    expect(remedy).toMatch(/valid\. Set A_KEY to a key from a\.example\.$/);
+    expect(textOf(failureTexts, remedy_code?.code ?? "", remedy_code?.params)).toBe(remedy);
   });
 
   it("retries once without thoughts if the provider rejects its own", async () => {

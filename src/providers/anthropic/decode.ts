@@ -1,3 +1,5 @@
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { failureText } from "../../model/text/failure-texts.ts";
 import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
 import { asList, asNonEmpty, asNumber, asObject, asString, type JsonObject, parseJson } from "../json.ts";
 import type {
@@ -93,7 +95,7 @@ function readEvent(reply: Reply, value: unknown, event: string | undefined): voi
       if (data.type !== "error" && event !== "error" && data.error === undefined) return;
       const failure = streamFailure(value);
       reply.writer.fail(
-        failure ?? protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`),
+        failure ?? protocolFailure(failureText("provider_error", { error: JSON.stringify(value) })),
       );
     }
   }
@@ -310,7 +312,7 @@ function endUnstarted(writer: MessageWriter, { place, deltas }: Extract<Block, {
   writer.unsendable(
     place,
     isInput ? { partial_json: json } : { deltas },
-    "Deltas of a block that never started",
+    agentTitle("deltas_of_unstarted_block"),
   );
 }
 
@@ -337,7 +339,7 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
         failure: blockedFailure(asNonEmpty(asObject(stop_details)?.explanation)),
       };
     case undefined:
-      return { stop_reason: "error", failure: protocolFailure("The provider sent no stop reason") };
+      return { stop_reason: "error", failure: protocolFailure(failureText("no_stop_reason")) };
     default:
       return { ...raw_fields, stop_reason: "error", failure: stopFailure(raw) };
   }

@@ -1,3 +1,4 @@
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import { stopFailure, streamFailure } from "../failures.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingText, GrowingThought, MessageWriter } from "../message-writer.ts";
@@ -122,7 +123,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
         calls.finishCall();
         closeCurrent();
         begin();
-        writer.unknown(writer.place(), item, asNonEmpty(item.type) ?? "Content");
+        writer.unknown(writer.place(), item, asNonEmpty(item.type) ?? agentTitle("content"));
       }
     }
   };

@@ -1,3 +1,4 @@
+import { failureText } from "../../model/text/failure-texts.ts";
 import { blockedFailure, invalidOutputFailure, stopFailure, streamFailure } from "../failures.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingCall, GrowingText, MessageWriter, Place } from "../message-writer.ts";
@@ -194,8 +195,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       if (blocked === undefined) return undefined;
       begin();
       const reason = asNonEmpty(blocked.blockReason) ?? "blocked";
-      const explanation =
-        asNonEmpty(blocked.blockReasonMessage) ?? `The provider blocked this prompt (${reason})`;
+      const explanation = asNonEmpty(blocked.blockReasonMessage) ?? failureText("prompt_blocked", { reason });
       return {
         stop_reason: "error",
         stop_reason_raw: reason,
@@ -221,7 +221,7 @@ function ending(reason: string, explanation: string | undefined, calls: number):
       return {
         ...raw,
         stop_reason: "error",
-        failure: invalidOutputFailure(explanation ?? `The model's answer is invalid (${reason})`),
+        failure: invalidOutputFailure(explanation ?? failureText("answer_invalid", { reason })),
       };
     default:
       return { ...raw, stop_reason: "error", failure: stopFailure(reason, explanation) };

@@ -1,3 +1,5 @@
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { failureText } from "../../model/text/failure-texts.ts";
 import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
 import { asList, asNonEmpty, asNumber, asObject, asString, type JsonObject } from "../json.ts";
 import type {
@@ -107,7 +109,7 @@ function readEvent(reply: Reply, value: unknown, event: string | undefined): voi
   if (data.type !== "error" && event !== "error" && (data.error ?? undefined) === undefined) return;
   reply.writer.fail(
     streamFailure(withoutType(data)) ??
-      protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`),
+      protocolFailure(failureText("provider_error", { error: JSON.stringify(value) })),
   );
 }
 
@@ -149,7 +151,11 @@ function finish(reply: Reply): Ending | undefined {
     endTexts(item);
     const { early_input, done, place } = item;
     if (early_input !== "" && done === undefined)
-      reply.writer.unsendable(place, { partial_json: early_input }, "Arguments of a call that never started");
+      reply.writer.unsendable(
+        place,
+        { partial_json: early_input },
+        agentTitle("arguments_of_unstarted_call"),
+      );
   }
   return reply.last === undefined
     ? undefined
@@ -342,7 +348,7 @@ function endingOf(status: string, response: JsonObject, calls: number): Ending {
       return {
         stop_reason: "error",
         stop_reason_raw: status,
-        failure: protocolFailure("The provider's response failed without a reason"),
+        failure: protocolFailure(failureText("response_failed")),
       };
     default:
       return { stop_reason: "error", stop_reason_raw: status, failure: stopFailure(status) };

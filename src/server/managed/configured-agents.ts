@@ -7,6 +7,9 @@ import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
 import { messageOf } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
+import { failureText } from "../../model/text/failure-texts.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
 import { findModel, priceOf } from "../../providers/models.ts";
@@ -121,7 +124,10 @@ function changed(entry: ProviderEntry, config: ProviderConfig | undefined): Entr
       ? {}
       : {
           key_variables: [key_variable],
-          key_help: `Set ${key_variable} to an API key for ${title ?? entry.title}.`,
+          key_help: failureText("set_key_for", {
+            variable: key_variable,
+            provider: title ?? entry.title,
+          }),
         }),
     ...(models === undefined ? {} : { models }),
   };
@@ -162,7 +168,7 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
         : entry.key_help !== undefined && api_key === undefined
           ? {
               message: `${entry.title} needs an API key.`,
-              remedy: `${entry.key_help} Or write {"${entry.id}": "…"} to keys.json in the data folder, and chmod 600 it. Then start Verbatim again.`,
+              remedy: `${entry.key_help.text} Or write {"${entry.id}": "…"} to keys.json in the data folder, and chmod 600 it. Then start Verbatim again.`,
             }
           : undefined);
   return {
@@ -186,7 +192,8 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
     },
     async create({ model = named[0] }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
-      if (!provider || model === undefined) throw new Error(`Choose a model of ${entry.title}.`);
+      if (!provider || model === undefined)
+        throw new CodedError(agentTitle("choose_model", { provider: entry.title }));
       const { createLoopAgent } = await import("../../agent/loop.ts");
       return createLoopAgent({
         host,
