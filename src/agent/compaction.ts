@@ -2,6 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { HistoryEvent } from "../model/messages/history.ts";
 import type { Message, Usage } from "../model/messages/message.ts";
 import { textOf } from "../model/parts/content.ts";
+import { agentTitle } from "../model/text/agent-titles.ts";
+import { failureText } from "../model/text/failure-texts.ts";
+import type { Title } from "../model/text/titles.ts";
 import type { Failure, ModelReply, Provider } from "../providers/provider.ts";
 import type { AgentHost } from "./agent.ts";
 import { CHARACTERS_PER_TOKEN } from "./context.ts";
@@ -99,7 +102,7 @@ interface SummaryOptions {
   limit?: number;
   signal: AbortSignal;
   /** Called with a notice before a failed attempt is repeated. */
-  onFailedTry(retry_notice: string): void;
+  onFailedTry(retry_notice: Title): void;
 }
 
 /**
@@ -109,7 +112,7 @@ export async function summarise(
   options: SummaryOptions,
 ): Promise<{ text: string; usage?: Usage } | { failure: Failure }> {
   const { provider, model, host, messages, limit, signal, onFailedTry } = options;
-  let failure: Failure = unknownFailure("There is nothing to summarize");
+  let failure: Failure = unknownFailure(agentTitle("nothing_to_summarize"));
   for (const prompt of summaryPrompts(messages, limit)) {
     const attempt = (): Promise<ModelReply> => {
       const asked: Message = {
@@ -139,7 +142,7 @@ export async function summarise(
       const usage = reply.message?.usage;
       return { text, ...(usage === undefined ? {} : { usage }) };
     }
-    failure = failed ?? unknownFailure("The model's summary is empty");
+    failure = failed ?? unknownFailure(failureText("summary_empty"));
     if (signal.aborted || failure.class !== "context_overflow") break;
   }
   return { failure };

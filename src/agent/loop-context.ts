@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Message } from "../model/messages/message.ts";
+import { agentTitle } from "../model/text/agent-titles.ts";
+import { messageFields, type Title, titleFields } from "../model/text/titles.ts";
 import { tokensOf } from "../model/tokens.ts";
 import type { ModelReply } from "../providers/provider.ts";
 import { promptsText, summarise } from "./compaction.ts";
@@ -84,12 +86,12 @@ export async function compactContext(
   const last = messages.at(-1);
   const limit = loop.contextLimit?.(loop.model);
   if (!isWorthSummarising(messages) || last === undefined)
-    return { message: "There is nothing to summarize" };
+    return messageFields(agentTitle("nothing_to_summarize"));
   const tokens_before = contextTokens(messages);
   const part_id = randomUUID();
-  const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
-    loop.emitter.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
-  mark("Summarizing the conversation to free context space");
+  const mark = (title: Title, rest: { text?: string; data?: unknown } = {}): void =>
+    loop.emitter.say({ type: "marker", part_id, kind: "compaction", ...titleFields(title), ...rest });
+  mark(agentTitle("summarizing_conversation"));
   const summary = await summarise({
     provider: loop.provider,
     model: loop.model,
@@ -100,11 +102,11 @@ export async function compactContext(
     ...(limit === undefined ? {} : { limit }),
   });
   if (signal.aborted) {
-    mark("The summary was stopped");
+    mark(agentTitle("summary_stopped"));
     return { message: "Stopped" };
   }
   if ("failure" in summary) {
-    mark("The conversation could not be summarized", { data: { message: summary.failure.message } });
+    mark(agentTitle("conversation_not_summarized"), { data: { message: summary.failure.message } });
     return summary.failure;
   }
   const asked = words === "" ? "" : `\n\nThe user's last prompt, word for word:\n\n${words}`;
@@ -116,7 +118,7 @@ export async function compactContext(
     model: loop.model,
     ...(usage === undefined ? {} : { usage }),
   };
-  mark("Conversation summarized to free context space", { text, data });
+  mark(agentTitle("conversation_summarized"), { text, data });
   emitContext(loop, contextTokens(context(loop)));
   return undefined;
 }

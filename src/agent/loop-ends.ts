@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { AssistantMessage } from "../model/messages/message.ts";
+import { agentTitle } from "../model/text/agent-titles.ts";
+import { type Title, titleFields } from "../model/text/titles.ts";
 import { ERROR } from "../model/transcript/fold/fold.ts";
 import { partId } from "../model/uuid.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
 import type { TurnOutcome } from "./agent.ts";
 import type { Loop } from "./loop-state.ts";
+import { unknownFailure } from "./retry.ts";
 
 /** Retracts the output of a failed attempt. Its calls did not run, and the next attempt starts from scratch. */
 export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure): void {
@@ -17,20 +20,27 @@ export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure):
 }
 
 /** Emits a marker that a model call is retried. */
-export function retryMarker(loop: Loop, title: string, failure?: Failure): void {
+export function retryMarker(loop: Loop, title: Title, failure?: Failure): void {
   const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
-  loop.emitter.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...notified });
+  loop.emitter.say({
+    type: "marker",
+    part_id: randomUUID(),
+    kind: "retry",
+    ...titleFields(title),
+    ...notified,
+  });
 }
 
 /** Ends a failed turn. Its last message keeps its parts, and the user is told what to do. */
 export function fail(loop: Loop, failure: Failure | undefined, message?: AssistantMessage): TurnOutcome {
   endOpenCalls(loop, { status: "error", output_text: "Not run: the turn failed." });
-  const notified = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
+  const notified = failure ?? unknownFailure(agentTitle("turn_failed"));
   loop.emitter.say({
     type: "error",
     // If the end of the message has already reported the error, use the same part id, so that there is only one marker.
     part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
     message: notified.message,
+    ...(notified.title_code === undefined ? {} : { title_code: notified.title_code }),
     can_retry: notified.can_retry,
     data: detailsOf(notified),
   });
@@ -56,10 +66,17 @@ function endOpenCalls(loop: Loop, end: { status: "error" | "aborted"; output_tex
 }
 
 /** The details of a failure, which are shown on demand. */
-function detailsOf({ class: kind, remedy, status, request_id }: Failure): Record<string, unknown> {
+function detailsOf({
+  class: kind,
+  remedy,
+  remedy_code,
+  status,
+  request_id,
+}: Failure): Record<string, unknown> {
   return {
     class: kind,
     ...(remedy === undefined ? {} : { remedy }),
+    ...(remedy_code === undefined ? {} : { remedy_code }),
     ...(status === undefined ? {} : { status }),
     ...(request_id === undefined ? {} : { request_id }),
   };

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { AssistantMessage } from "../model/messages/message.ts";
 import type { ToolCallPart } from "../model/messages/part.ts";
-import { messageOf } from "../model/narrow.ts";
+import { agentTitle } from "../model/text/agent-titles.ts";
+import { titleOfError } from "../model/text/coded-error.ts";
+import { titleFields } from "../model/text/titles.ts";
+import { remedyFields } from "../providers/failures.ts";
 import type { ModelCall, ModelReply } from "../providers/provider.ts";
 import type { Agent, TurnOutcome } from "./agent.ts";
 import { rulesAddedIn } from "./approval.ts";
@@ -11,7 +14,7 @@ import { compactContext, context, emitUsage, isNearlyFull, showInstructions } fr
 import { fail, interrupt, retryMarker, withdraw } from "./loop-ends.ts";
 import type { Loop, LoopOptions } from "./loop-state.ts";
 import { openCalls } from "./open-calls.ts";
-import { failureOf, withRetries } from "./retry.ts";
+import { failureOf, unknownFailure, withRetries } from "./retry.ts";
 import { createTurnEmitter } from "./turn-emitter.ts";
 
 export type { LoopOptions } from "./loop-state.ts";
@@ -40,7 +43,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
         return signal.aborted ? interrupt(loop, signal) : outcome;
       } catch (error) {
         if (signal.aborted) return interrupt(loop, signal);
-        return fail(loop, { class: "unknown", message: messageOf(error), can_retry: false });
+        return fail(loop, unknownFailure(titleOfError(error)));
       }
     };
     const outcome = turn();
@@ -70,7 +73,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
         type: "marker",
         part_id: randomUUID(),
         kind: "model_switch",
-        title: `Model: ${next}`,
+        ...titleFields(agentTitle("model_is", { model: next })),
         data,
       });
       loop.model = next;
@@ -131,17 +134,15 @@ async function work(loop: Loop, signal: AbortSignal): Promise<TurnOutcome> {
     const shouldContinue = calls.length > 0 || message.stop_reason_raw === "pause_turn";
     if (!shouldContinue && loop.host.takeSteering().length === 0) {
       if (message.stop_reason === "length") {
-        const title = "The model stopped at its output limit";
-        loop.emitter.say({ type: "marker", part_id: randomUUID(), kind: "note", title });
+        const title = titleFields(agentTitle("output_limit_reached"));
+        loop.emitter.say({ type: "marker", part_id: randomUUID(), kind: "note", ...title });
       }
       return "completed";
     }
   }
   return fail(loop, {
-    class: "unknown",
-    message: `The turn reached its limit of ${loop.step_limit} steps`,
-    remedy: "Send a prompt to continue.",
-    can_retry: false,
+    ...unknownFailure(agentTitle("step_limit_reached", { steps: loop.step_limit })),
+    ...remedyFields(agentTitle("send_prompt_to_continue")),
   });
 }
 

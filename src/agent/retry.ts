@@ -1,3 +1,5 @@
+import { failureText } from "../model/text/failure-texts.ts";
+import { messageFields, type Title } from "../model/text/titles.ts";
 import { retryDelay } from "../providers/failures.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
 
@@ -6,7 +8,7 @@ interface FailedTry<Reply> {
   reply: Reply;
   failure: Failure;
   /** "Overloaded; trying again in 4 s (2 of 5)". */
-  retry_notice: string;
+  retry_notice: Title;
 }
 
 /**
@@ -24,8 +26,13 @@ export async function withRetries<Reply>(
     const failure = signal.aborted ? undefined : failureOf(reply);
     const delay = failure === undefined ? undefined : retryDelay(failure, attempts);
     if (failure === undefined || delay === undefined) return reply;
-    const again = `trying again in ${secondsOf(delay)} s (${attempts + 1} of ${triesOf(failure, attempts)})`;
-    onFailedTry({ reply, failure, retry_notice: `${nameOf(failure)}; ${again}` });
+    const retry_notice = failureText("retrying_in", {
+      failure: failure.class,
+      seconds: secondsOf(delay),
+      attempt: attempts + 1,
+      attempts: triesOf(failure, attempts),
+    });
+    onFailedTry({ reply, failure, retry_notice });
     await wait(delay, signal);
     if (signal.aborted) return reply;
   }
@@ -60,39 +67,17 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-const NAMES: Readonly<Record<Failure["class"], string>> = {
-  overloaded: "Overloaded",
-  rate_limit: "Rate limit",
-  quota: "Quota exceeded",
-  context_overflow: "Too long for the model",
-  auth: "The key was rejected",
-  invalid_request: "The request was rejected",
-  not_found: "Not found",
-  model_output_invalid: "The model's output was invalid",
-  content_blocked: "The provider blocked the content",
-  server: "The provider failed",
-  network: "Connection lost",
-  timeout: "No answer in time",
-  truncated: "The answer was cut off",
-  unknown: "The model call failed",
-};
-
-/** A short description of a failure. */
-function nameOf(failure: Failure): string {
-  return NAMES[failure.class];
-}
-
 /** The failure of a model call; `undefined`: it succeeded. */
 export function failureOf(reply: ModelReply): Failure | undefined {
   const { failure, message } = reply;
   if (failure !== undefined) return failure;
-  if (message === undefined) return unknownFailure("The provider's answer was empty");
+  if (message === undefined) return unknownFailure(failureText("provider_answer_empty"));
   if (message.stop_reason === "error")
-    return unknownFailure(message.error ?? "The provider's answer ended in an error");
+    return unknownFailure(message.error ?? failureText("provider_answer_failed"));
   return undefined;
 }
 
 /** A failure of unknown kind, which is not retried. */
-export function unknownFailure(message: string): Failure {
-  return { class: "unknown", message, can_retry: false };
+export function unknownFailure(message: Title): Failure {
+  return { class: "unknown", ...messageFields(message), can_retry: false };
 }

@@ -156,6 +156,12 @@ describe("a turn", () => {
     expect(await host.turn(agent, "For ever")).toBe("failed");
     expect(provider.calls).toHaveLength(3);
     expect(story(host.parts).at(-1)).toBe("error: The turn reached its limit of 3 steps");
+    expect(host.parts.findLast((part) => part.type === "marker")).toMatchObject({
+      title_code: { code: "step_limit_reached", params: { steps: 3 } },
+      data: {
+        data: { remedy: "Send a prompt to continue.", remedy_code: { code: "send_prompt_to_continue" } },
+      },
+    });
   });
 
   it("includes steered prompts in the next call, after the results", async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { messageOf } from "../../model/narrow.ts";
+import { titleOfError } from "../../model/text/coded-error.ts";
 import type { Agent, Prompt } from "../agent.ts";
 import { request } from "./connection.ts";
 import { drive } from "./drive.ts";
@@ -57,7 +57,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
           return "interrupted";
         }
         emit(driver, reader.fail("The agent failed while this was running"));
-        emitError(driver, messageOf(error));
+        emitError(driver, titleOfError(error));
         return "failed";
       } finally {
         driver.turn = undefined;

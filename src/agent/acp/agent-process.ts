@@ -1,6 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 
+/** Why Verbatim killed a program: it sent a longer message than so many characters, or its messages could not be recorded. */
+type Offence = { characters: number } | { reason: string };
+
 /** How an agent's program exited. */
 export interface Exit {
   code: number | null;
@@ -8,7 +11,7 @@ export interface Exit {
   /** Why the program could not be started. */
   error?: NodeJS.ErrnoException;
   /** Why Verbatim killed the program, for the error message. */
-  offence?: string;
+  offence?: Offence;
 }
 
 interface AgentProcessOptions {
@@ -29,7 +32,7 @@ export interface AgentProcess {
   /** Whether the program exits within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
   /** Kills the program for a reason, which `Exit` will contain. Further output is ignored. */
-  endFor(offence: string): void;
+  endFor(offence: Offence): void;
   /** Sends SIGTERM to the process group, and SIGKILL after a grace period. Resolves when the program has exited. */
   stop(): Promise<void>;
 }
@@ -52,7 +55,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
     detached: process.platform !== "win32",
   });
   let words = "";
-  let offence: string | undefined;
+  let offence: Offence | undefined;
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = (words + text).slice(-KEPT);
   });

@@ -109,15 +109,13 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         try {
           deliver();
         } catch (error) {
-          endFor(`its messages could not be recorded (${errorText(error)})`);
+          endFor({ reason: errorText(error) });
         }
       };
       child.stdout.on("data", (bytes: Buffer) =>
         guarded(() => {
           for (const line of cutter.push(decoder.write(bytes))) readLine(line);
-          if (cutter.length > MESSAGE_LIMIT) {
-            endFor(`it sent a message of more than ${MESSAGE_LIMIT.toLocaleString("en")} characters`);
-          }
+          if (cutter.length > MESSAGE_LIMIT) endFor({ characters: MESSAGE_LIMIT });
         }),
       );
       const close = (): void => {

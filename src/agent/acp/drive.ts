@@ -1,5 +1,6 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import type { TurnOutcome } from "../agent.ts";
 import { request } from "./connection.ts";
 import { type Driver, emit, emitError, emitOwn } from "./driver.ts";
@@ -20,7 +21,7 @@ export async function drive(
 ): Promise<TurnOutcome> {
   const { reader, options } = driver;
   const { blocks, left_out } = await promptBlocks(prompt, current.can);
-  for (const what of left_out) emitOwn(driver, { title: `Not sent: ${what}` });
+  for (const what of left_out) emitOwn(driver, { title: what });
   await applyModel(driver, current, signal);
   if (signal.aborted) {
     emit(driver, reader.interrupt("Stopped"));
@@ -82,10 +83,7 @@ export async function drive(
   const { frames, refusal } = reader.endTurn(ending.value);
   emit(driver, frames);
   if (!refusal) return "completed";
-  emitError(
-    driver,
-    `${current.label} refused to continue with this prompt and removed it from its context. Rephrase the prompt.`,
-  );
+  emitError(driver, agentTitle("prompt_refused", { agent: current.label }));
   return "failed";
 }
 
@@ -112,6 +110,7 @@ async function applyModel(driver: Driver, current: Life, signal: AbortSignal): P
     emit(driver, driver.reader.push({ sessionUpdate: "config_option_update", ...update }));
   } catch (error) {
     if (signal.aborted) driver.wanted_model ??= model;
-    else emitOwn(driver, { title: `The model of ${label} could not be changed`, text: errorText(error) });
+    else
+      emitOwn(driver, { title: agentTitle("model_not_changed", { agent: label }), text: errorText(error) });
   }
 }

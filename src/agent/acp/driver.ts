@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
+import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
 import type { AgentHost } from "../agent.ts";
-import type { Life } from "./open-session.ts";
+import type { Life, OwnNote } from "./open-session.ts";
 import type { UpdateReader } from "./update-reader.ts";
 
 /** Time for which text after a turn is buffered before it is shown, in milliseconds. */
@@ -62,7 +63,7 @@ export function emitLate(driver: Driver): void {
 }
 
 /** Emits a note from Verbatim itself. */
-export function emitOwn(driver: Driver, body: { title: string; text?: string; data?: unknown }): void {
+export function emitOwn(driver: Driver, { title, ...rest }: OwnNote): void {
   const { host } = driver.options;
   const part_id = randomUUID();
   host.emit({
@@ -71,12 +72,19 @@ export function emitOwn(driver: Driver, body: { title: string; text?: string; da
     part_id,
     session_id: host.session_id,
     at: host.now(),
-    ...body,
+    ...titleFields(title),
+    ...rest,
   });
 }
 
 /** Emits the reason why a turn failed. */
-export function emitError(driver: Driver, message: string): void {
+export function emitError(driver: Driver, message: Title): void {
   const { host } = driver.options;
-  host.emit({ type: "error", session_id: host.session_id, at: host.now(), message, can_retry: true });
+  host.emit({
+    type: "error",
+    session_id: host.session_id,
+    at: host.now(),
+    ...messageFields(message),
+    can_retry: true,
+  });
 }

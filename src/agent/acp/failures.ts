@@ -1,5 +1,8 @@
 import { asArray, asObject, asString, asText } from "../../model/narrow.ts";
 import { titleOf } from "../../model/parts/content.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { withLines } from "../../model/text/titles.ts";
 import type { Exit } from "./agent-process.ts";
 
 // Messages for failed agents: what happened, in the agent's own words if it gave any, and what to do.
@@ -39,7 +42,7 @@ export function authText(
   error: unknown,
   authMethods: unknown,
   retry: Retry = "prompt",
-): string {
+): CodedText {
   const ways = asArray(authMethods).flatMap((item) => {
     const method = asObject(item);
     const id = asString(method?.id);
@@ -47,11 +50,11 @@ export function authText(
     const description = asText(method?.description);
     return [`- ${asText(method?.name) ?? id}${description === undefined ? "" : `: ${description}`} (${id})`];
   });
-  return [
-    `${label} requires a login: ${errorText(error)}`,
+  return withLines(
+    agentTitle("login_required", { agent: label, reason: errorText(error) }),
     ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
     `Log in with the agent's own program, or set \`auth_method\` in the agent's configuration to one of these ids; then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
-  ].join("\n");
+  );
 }
 
 /** The message for a program that exited. */
@@ -61,18 +64,26 @@ export function exitText(
   exit: Exit,
   errorOutput: string,
   retry: Retry = "prompt",
-): string {
+): CodedText {
   if (exit.error !== undefined) {
     const isMissing = exit.error.code === "ENOENT";
     return isMissing
-      ? `${label} cannot be started: there is no program ${command}, or the session's folder no longer exists. Install it, or correct the command in the agent's configuration.`
-      : `${label} cannot be started (${command}): ${exit.error.message}`;
+      ? agentTitle("program_missing", { agent: label, command })
+      : agentTitle("not_started", { agent: label, command, reason: exit.error.message });
   }
   const said =
     titleOf(errorOutput) === undefined ? "It wrote nothing to stderr." : `Its error output:\n${errorOutput}`;
-  const next = retry === "prompt" ? "The next prompt starts it again" : "Try again";
-  if (exit.offence !== undefined) return `${label} was killed: ${exit.offence}. ${next}.\n${said}`;
-  const how =
-    exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
-  return `${label} ended ${how}. ${next}; if it ends again, run ${command} in a terminal to see why.\n${said}`;
+  return withLines(exitTitle(label, command, exit, retry), said);
+}
+
+function exitTitle(agent: string, command: string, exit: Exit, retry: Retry): CodedText {
+  const { code, signal, offence } = exit;
+  if (offence !== undefined) {
+    return "characters" in offence
+      ? agentTitle("killed_for_long_message", { agent, ...offence, retry })
+      : agentTitle("killed_unrecorded", { agent, ...offence, retry });
+  }
+  return signal === null
+    ? agentTitle("ended_with_exit_code", { agent, code: code ?? undefined, command, retry })
+    : agentTitle("ended_by_signal", { agent, signal, command, retry });
 }

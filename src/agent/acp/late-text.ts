@@ -1,4 +1,6 @@
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 
 type Kind = "text" | "thinking";
 
@@ -73,7 +75,7 @@ export function createLateText(newId: () => string): LateText {
           const part_id = newId();
           said.part_id = part_id;
           bodies.push(
-            { type: "marker", kind: "note", part_id: newId(), title: "Sent after the turn ended" },
+            { type: "marker", kind: "note", part_id: newId(), ...titleFields(agentTitle("sent_after_turn")) },
             { type: "message.part_start", part_id, kind },
           );
         }

@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { contentText } from "./tool-call.ts";
 import { pushCall, terminalOutput } from "./update-calls.ts";
 import { endStep, putUnknown, skip, type UpdateState } from "./update-state.ts";
@@ -23,7 +25,7 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
     const text = block?.type === "text" ? asString(block.text) : undefined;
     if (text === undefined) {
       flushInto(state);
-      putUnknown(state, update, "Sent after the turn ended");
+      putUnknown(state, update, agentTitle("sent_after_turn"));
     } else if (text === "") skip(state, "empty_chunk");
     else state.late.add(kind === "agent_message_chunk" ? "text" : "thinking", asText(update.messageId), text);
     return;
@@ -42,7 +44,7 @@ export function pushLate(state: UpdateState, update: JsonObject): void {
       type: "marker",
       kind: "note",
       part_id: state.newId(),
-      title: "Started after the turn ended",
+      ...titleFields(agentTitle("started_after_turn")),
     });
   }
   // A call of the turn that is announced again is the same call and keeps the values that are already shown.
@@ -67,7 +69,7 @@ function pushStray(state: UpdateState, update: JsonObject, id: string): boolean 
     type: "marker",
     kind: "note",
     part_id: stray.part_id,
-    title: "Output of an unannounced call, sent after the turn ended",
+    ...titleFields(agentTitle("output_after_turn")),
     text: stray.text,
     data: { toolCallId: id },
   });

@@ -1,6 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { HistoryEvent } from "../../model/messages/history.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
+import type { Title } from "../../model/text/titles.ts";
 import type { AgentHost } from "../agent.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { type Connection, request } from "./connection.ts";
@@ -23,7 +28,14 @@ export interface Life {
 }
 
 /** The reason why a turn cannot begin, with a message for the user. */
-export class StartFailure extends Error {}
+export class StartFailure extends CodedError {}
+
+/** A note from Verbatim itself. */
+export interface OwnNote {
+  title: Title;
+  text?: string;
+  data?: unknown;
+}
 
 interface OpenOptions {
   host: AgentHost;
@@ -35,7 +47,7 @@ interface OpenOptions {
   /** The agent's own id of the session, if this daemon has opened it before. */
   known_session: string | undefined;
   /** Emits a note. */
-  note(body: { title: string; text?: string; data?: unknown }): void;
+  note(body: OwnNote): void;
   /**
    * Called with `true` before a session is reopened, because the agent may repeat its history, and with `false` if that fails.
    */
@@ -88,12 +100,15 @@ async function begin(
 ): Promise<JsonObject> {
   const reply = asObject(await request(made, ASKS.newSession, folder));
   const id = asString(reply?.sessionId);
-  if (id === undefined) throw new StartFailure(`${made.label} opened a session but returned no session id.`);
+  if (id === undefined) throw new StartFailure(agentTitle("no_session_id", { agent: made.label }));
   made.session_id = id;
   host.claimAgentSession(id);
   const version = asText(agent?.version);
   note({
-    title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
+    title: agentTitle("session_begun", {
+      agent: version === undefined ? made.label : `${made.label} ${version}`,
+      session: id,
+    }),
     data: sessionMark({ id, session_id: host.session_id, agent }),
   });
   if (version !== undefined) {
@@ -105,10 +120,18 @@ async function begin(
 
 /** Emits a note that a server is not passed on. Only once per session, which may be opened many times. */
 function noteRefused(label: string, server: McpServer, { host, note }: OpenOptions): void {
-  const title = `The MCP server ${server.name} is not handed over`;
-  if (host.history().some((event) => "title" in event && event.title === title)) return;
+  const title = agentTitle("mcp_server_not_passed", { server: server.name });
+  if (host.history().some((event) => isTitled(event, title))) return;
   const kind = "type" in server && server.type === "sse" ? "server-sent events" : "HTTP";
   note({ title, text: `${label} does not support MCP servers over ${kind}` });
+}
+
+/** Whether an event has this title. Events of earlier versions have no codes. */
+function isTitled(event: HistoryEvent, { text, code, params }: CodedText): boolean {
+  if (!("title" in event)) return false;
+  const known = event.title_code;
+  if (known === undefined) return event.title === text;
+  return known.code === code && isDeepStrictEqual(known.params, params);
 }
 
 /** Reopens the agent's earlier session; `undefined`: that failed, and a note was emitted. */
@@ -121,14 +144,10 @@ async function reopen(
 ): Promise<JsonObject | undefined> {
   // A second process on the same session would write to the same history.
   if (await isOpenElsewhere?.(sessionId)) {
-    throw new StartFailure(
-      `The session ${sessionId} of ${made.label} is open in another process. Close it there, then send the prompt again.`,
-    );
+    throw new StartFailure(agentTitle("session_open_in_process", { agent: made.label, session: sessionId }));
   }
   if (!host.claimAgentSession(sessionId)) {
-    throw new StartFailure(
-      `The session ${sessionId} of ${made.label} is open in another session of Verbatim. Send the prompt there.`,
-    );
+    throw new StartFailure(agentTitle("session_open_in_verbatim", { agent: made.label, session: sessionId }));
   }
   const methods = [
     // `session/resume` is preferred because it does not repeat the history.
@@ -151,7 +170,7 @@ async function reopen(
     }
   }
   note({
-    title: `${made.label} starts without memory of the conversation above`,
+    title: agentTitle("starts_without_memory", { agent: made.label }),
     text: why,
     data: { sessionId },
   });

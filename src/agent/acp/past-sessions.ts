@@ -4,6 +4,8 @@ import type { RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf } from "../../model/parts/content.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { startProcess } from "./agent-process.ts";
 import { type Connection, connect, request } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError, isUnknownMethod } from "./failures.ts";
@@ -179,15 +181,13 @@ export async function readPastSession(
       await request({ connection }, ASKS.closeSession, { sessionId: id }, limit).catch(() => {});
     }
     const version = asText(info?.version);
-    const name = version === undefined ? label : `${label} ${version}`;
+    const named = { agent: version === undefined ? label : `${label} ${version}`, session: id };
     const { cost } = replay;
     return replay.end(reply, {
       type: "marker",
       kind: "note",
       part_id: randomUUID(),
-      title: has_history
-        ? `${name} sent the history above, of its session ${id}`
-        : `${name} opened its session ${id} without its history`,
+      ...titleFields(agentTitle(has_history ? "history_sent" : "opened_without_history", named)),
       text: has_history
         ? "The next prompt continues this session. How the turns above ended is not known."
         : `${label} does not send earlier messages, but it remembers them. The next prompt continues the session.`,
@@ -230,7 +230,7 @@ async function withAgent<Result>(
     return await use(connection, announced);
   };
   const gone = async (): Promise<never> => {
-    throw failed(exitText(label, command, await process.ended, process.errorOutput(), "again"));
+    throw failed(exitText(label, command, await process.ended, process.errorOutput(), "again").text);
   };
   const overdue = async (): Promise<never> => {
     const isStopped = await delay(limit_ms, false, { signal: AbortSignal.any([signal, done.signal]) }).catch(
@@ -252,7 +252,7 @@ async function withAgent<Result>(
     const { pid, stdout } = process.child;
     if ((stdout.readableEnded || pid === undefined) && (await process.endsWithin(END_LIMIT_MS)))
       return await exit;
-    if (isAuthError(error)) throw failed(authText(label, error, announced?.auth_methods, "again"));
+    if (isAuthError(error)) throw failed(authText(label, error, announced?.auth_methods, "again").text);
     throw failed(`${label} could not ${what}: ${errorText(error)}`);
   } finally {
     done.abort();

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Part } from "../../model/messages/part.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
 
 /** What an agent accepts in a prompt besides text and links. */
 export interface PromptCapabilities {
@@ -8,13 +10,13 @@ export interface PromptCapabilities {
   embeddedContext: boolean;
 }
 
-/** A prompt in the protocol's form, and messages about content that the agent does not accept. */
+/** A prompt in the protocol's form, and titles about content that the agent does not accept. */
 export async function promptBlocks(
   parts: readonly Part[],
   can: PromptCapabilities,
-): Promise<{ blocks: ContentBlock[]; left_out: string[] }> {
+): Promise<{ blocks: ContentBlock[]; left_out: CodedText[] }> {
   const blocks: ContentBlock[] = [];
-  const left_out: string[] = [];
+  const left_out: CodedText[] = [];
   for (const part of parts) {
     switch (part.type) {
       case "text":
@@ -24,16 +26,17 @@ export async function promptBlocks(
         const data = readDataUrl(part.url);
         if (data === undefined) blocks.push(link(part.url, "image"));
         else if (can.image) blocks.push({ type: "image", mimeType: data.mime, data: data.base64 });
-        else left_out.push("an image (the agent does not accept images)");
+        else left_out.push(agentTitle("image_not_sent"));
         break;
       }
       case "image_file": {
         if (!can.image) {
-          left_out.push(`${part.file_path} (the agent does not accept images)`);
+          left_out.push(agentTitle("image_file_not_sent", { path: part.file_path }));
           break;
         }
         const bytes = await readFile(part.file_path).catch(() => undefined);
-        if (bytes === undefined) left_out.push(`${part.file_path} (cannot be read)`);
+        if (bytes === undefined)
+          left_out.push(agentTitle("unreadable_file_not_sent", { path: part.file_path }));
         else {
           const mimeType = part.mime_type ?? "image/png";
           blocks.push({ type: "image", mimeType, data: bytes.toString("base64") });
@@ -50,7 +53,7 @@ export async function promptBlocks(
             ? { uri, mimeType: data.mime, text: Buffer.from(data.base64, "base64").toString("utf8") }
             : { uri, mimeType: data.mime, blob: data.base64 };
           blocks.push({ type: "resource", resource });
-        } else left_out.push(`${name} (the agent does not accept attachments)`);
+        } else left_out.push(agentTitle("attachment_not_sent", { name: part.filename }));
         break;
       }
       // These never occur in prompts.
@@ -58,7 +61,7 @@ export async function promptBlocks(
       case "thinking_signature":
       case "tool_call":
       case "unknown":
-        left_out.push(`a part of the type ${part.type}`);
+        left_out.push(agentTitle("part_not_sent", { type: part.type }));
         break;
       default:
         part satisfies never;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { CreateElicitationResponse, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { asObject, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
 import type { Answer } from "../../model/request.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import { type Driver, emit } from "./driver.ts";
 import { answerForm } from "./elicitation.ts";
 import { requestOf } from "./permission.ts";
@@ -26,7 +27,7 @@ export async function askForm(
       );
       return answer;
     }));
-  if (response === undefined) emit(driver, reader.pushUnknown(params, "A form that cannot be shown"));
+  if (response === undefined) emit(driver, reader.pushUnknown(params, agentTitle("form_not_shown")));
   await host.stored();
   return response ?? { action: "cancel" };
 }
@@ -44,7 +45,7 @@ export async function askPermission(
   emit(driver, frames);
   const request = requestOf(params, { request_id: randomUUID(), tool_call_id, tool_name });
   if (request.options.length === 0 || driver.turn === undefined) {
-    emit(driver, reader.pushUnknown(params, "A permission request that cannot be answered"));
+    emit(driver, reader.pushUnknown(params, agentTitle("permission_not_answerable")));
     return cancelled;
   }
   const { answer, problem, is_aborted } = await askUser(

@@ -1,5 +1,7 @@
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 
 /** The settings of a session: its mode, its model, and the agent's other options. */
 export interface Settings {
@@ -24,16 +26,17 @@ export function createSettings(put: (body: FrameBody) => void, newId: () => stri
     const isModel = setting === "model";
     if (isModel) put({ type: "session.update", patch: { model: value } });
     if (isFirst && before === undefined) return;
-    const label = isModel
-      ? "Model"
+    const name = names.get(`${setting} ${value}`) ?? value;
+    const title = isModel
+      ? agentTitle("model_is", { model: name })
       : setting === "mode"
-        ? "Mode"
-        : (names.get(`option ${setting}`) ?? setting);
+        ? agentTitle("mode_is", { mode: name })
+        : `${names.get(`option ${setting}`) ?? setting}: ${name}`;
     put({
       type: "marker",
       kind: isModel ? "model_switch" : "note",
       part_id: newId(),
-      title: `${label}: ${names.get(`${setting} ${value}`) ?? value}`,
+      ...titleFields(title),
       data: raw,
     });
   };

@@ -1,4 +1,5 @@
 import { asObject, asString } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import { startProcess } from "./agent-process.ts";
 import { connect, type Listener } from "./connection.ts";
 import { type Driver, emit, emitLate, emitOwn } from "./driver.ts";
@@ -49,7 +50,7 @@ export async function start(driver: Driver, signal: AbortSignal): Promise<Life> 
     connection.close();
     throw failure instanceof StartFailure
       ? failure
-      : new StartFailure(`${made.label} could not open a session: ${errorText(failure)}`);
+      : new StartFailure(agentTitle("session_not_opened", { agent: made.label, reason: errorText(failure) }));
   }
 }
 
@@ -63,19 +64,19 @@ function listenerOf(driver: Driver): Listener {
         driver.known_session !== undefined && asString(params.sessionId) !== driver.known_session;
       if (driver.isReplaying && isPast(update.sessionUpdate)) reader.skip("replayed");
       else if (isOther && !driver.isReplaying && driver.life !== undefined)
-        emit(driver, reader.pushUnknown(params, "Of another session"));
+        emit(driver, reader.pushUnknown(params, agentTitle("of_another_session")));
       else emit(driver, reader.push(update));
       emitLate(driver);
     },
     onUnknown(message) {
       if (message.id === undefined)
-        emit(driver, reader.pushUnknown(message, asString(message.method) ?? "A message"));
+        emit(driver, reader.pushUnknown(message, asString(message.method) ?? agentTitle("unnamed_message")));
       else reader.skip("not_offered");
     },
     onNoise(line) {
       emit(
         driver,
-        reader.pushUnknown(line, "Line that is not a message", "The agent wrote it to its message stream"),
+        reader.pushUnknown(line, agentTitle("line_not_message"), "The agent wrote it to its message stream"),
       );
     },
     onPermission: (params, withdrawn) => askPermission(driver, params, withdrawn),

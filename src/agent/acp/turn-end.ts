@@ -1,5 +1,6 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asObject, asString } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { countUsage } from "../../model/usage.ts";
 import { openCalls, settle, settleRefused } from "./update-calls.ts";
@@ -30,8 +31,7 @@ export function endTurn(state: UpdateState, answer: unknown): { stop_reason: Sto
   const refusal = raw === "refusal";
   const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
   endStep(state, { stop_reason, ...(raw === "" ? {} : { stop_reason_raw: raw }) });
-  if (raw === "max_turn_requests")
-    note(state, "note", "The agent ended the turn at its own step limit", answer);
+  if (raw === "max_turn_requests") note(state, "note", agentTitle("agent_step_limit"), answer);
   return { stop_reason, refusal };
 }
 
@@ -61,7 +61,7 @@ function closeTurn(state: UpdateState, status: TurnStatus): void {
   flushAside(state);
   state.writer.endPart();
   for (const [id, text] of state.compactions) {
-    note(state, "note", "Unfinished summary", { compactionId: id }, text);
+    note(state, "note", agentTitle("unfinished_summary"), { compactionId: id }, text);
   }
   state.compactions.clear();
   // Calls are kept for the lifetime of the session, but without their content, which is in the history.

@@ -1,6 +1,7 @@
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { newProgress } from "../../model/progress.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import {
   argumentsOf,
   contentText,
@@ -19,7 +20,7 @@ export const REFUSED = "Refused:";
 export function pushCall(state: UpdateState, update: JsonObject, isAnnounced: boolean): void {
   const id = asString(update.toolCallId);
   if (id === undefined) {
-    putUnknown(state, update, "A tool call without an id");
+    putUnknown(state, update, agentTitle("call_without_id"));
     return;
   }
   const known = state.calls.get(id);

@@ -2,6 +2,8 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { createFrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason } from "../../model/messages/message.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { Title } from "../../model/text/titles.ts";
 import { createLateText } from "./late-text.ts";
 import { closeReopened, flushInto, isWork, pushLate } from "./late-updates.ts";
 import { createSettings } from "./settings.ts";
@@ -33,7 +35,7 @@ export interface UpdateReader {
   /** Returns the buffered text that arrived after the turn. */
   flushLate(): Frame[];
   /** Reads a line that is not a message, or a notification with an unknown name. */
-  pushUnknown(raw: unknown, title: string, error?: string): Frame[];
+  pushUnknown(raw: unknown, title: Title, error?: string): Frame[];
   skip(why: Skipped): void;
   /**
    * Called when a session was opened. `counted`: its cost so far in USD; `undefined`: unknown, so it is the first reported sum.
@@ -89,7 +91,7 @@ export function createUpdateReader(options: UpdateReaderOptions): UpdateReader {
     },
     push(update) {
       const object = asObject(update);
-      if (object === undefined) putUnknown(state, update, "Update that is not an object");
+      if (object === undefined) putUnknown(state, update, agentTitle("update_not_object"));
       else if (!state.inTurn && isWork(object.sessionUpdate)) pushLate(state, object);
       else pushUpdate(state, object);
       return writer.take();

@@ -1,5 +1,7 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason, Usage } from "../../model/messages/message.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { type Title, titleFields } from "../../model/text/titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import type { LateText } from "./late-text.ts";
 import type { Settings } from "./settings.ts";
@@ -97,20 +99,20 @@ export function flushAside(state: UpdateState): void {
     type: "marker",
     kind: "note",
     part_id: state.newId(),
-    title: "Text of sub-agents",
+    ...titleFields(agentTitle("text_of_sub_agents")),
     text: [thinking, text].filter((said) => said !== "").join("\n\n"),
     data: { thinking, text },
   });
 }
 
 /** Emits an unknown update. It does not end the open text, which continues to grow at its position. */
-export function putUnknown(state: UpdateState, raw: unknown, title: string, error?: string): void {
+export function putUnknown(state: UpdateState, raw: unknown, title: Title, error?: string): void {
   flushAside(state);
   state.writer.put({
     type: "unknown",
     part_id: state.newId(),
     raw,
-    title,
+    ...titleFields(title),
     ...(error === undefined ? {} : { error }),
   });
 }
@@ -119,7 +121,7 @@ export function putUnknown(state: UpdateState, raw: unknown, title: string, erro
 export function note(
   state: UpdateState,
   kind: "note" | "notification" | "compaction",
-  title: string,
+  title: Title,
   raw: unknown,
   text?: string,
 ): void {
@@ -128,7 +130,7 @@ export function note(
     type: "marker",
     kind,
     part_id: state.newId(),
-    title,
+    ...titleFields(title),
     ...(text === undefined || text === "" ? {} : { text }),
     data: raw,
   });

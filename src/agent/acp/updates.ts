@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
 import { mediaPartOf, startsSubAgent, todosOf } from "./tool-call.ts";
 import { openCalls, pushCall, putTodos, settleRefused } from "./update-calls.ts";
 import { endStep, flushAside, note, putUnknown, skip, type UpdateState } from "./update-state.ts";
@@ -17,7 +18,7 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
     case "user_message_chunk": {
       const text = asString(asObject(update.content)?.text);
       if (text !== undefined && state.echo.includes(text)) skip(state, "prompt_echo");
-      else putUnknown(state, update, "Prompt repeated by the agent");
+      else putUnknown(state, update, agentTitle("prompt_repeated"));
       return;
     }
     case "tool_call":
@@ -48,7 +49,13 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
       readUsage(state, update);
       return;
     case "notice":
-      note(state, "notification", asText(update.title) ?? "Notice", update, asString(update.description));
+      note(
+        state,
+        "notification",
+        asText(update.title) ?? agentTitle("notice"),
+        update,
+        asString(update.description),
+      );
       return;
     case "compaction_summary_chunk": {
       const id = asString(update.compactionId) ?? "";
@@ -63,13 +70,13 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
       readCompaction(state, update);
       return;
     default:
-      putUnknown(state, update, asText(update.sessionUpdate) ?? "An update without a name");
+      putUnknown(state, update, asText(update.sessionUpdate) ?? agentTitle("unnamed_update"));
   }
 }
 
 function readPlan(state: UpdateState, update: JsonObject): void {
   const todos = todosOf(update.entries);
-  if (todos === undefined) putUnknown(state, update, "Plan in an unknown format");
+  if (todos === undefined) putUnknown(state, update, agentTitle("unknown_plan"));
   else if (JSON.stringify(todos) === state.plan) skip(state, "repeated");
   else {
     state.plan = JSON.stringify(todos);
@@ -83,12 +90,7 @@ function readCommands(state: UpdateState, update: JsonObject): void {
   else {
     state.commands = text;
     const count = asArray(update.availableCommands).length;
-    note(
-      state,
-      "note",
-      `The agent has ${count} ${count === 1 ? "command" : "commands"}`,
-      update.availableCommands,
-    );
+    note(state, "note", agentTitle("agent_commands", { count }), update.availableCommands);
   }
 }
 
@@ -104,7 +106,7 @@ function readUsage(state: UpdateState, update: JsonObject): void {
     if (state.cost.is_unknown) state.cost = { reported: amount, counted: amount };
     state.cost.reported = amount;
   }
-  if (tokens === undefined) putUnknown(state, update, "Usage in an unknown format");
+  if (tokens === undefined) putUnknown(state, update, agentTitle("unknown_usage"));
   else state.writer.put({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
 }
 
@@ -117,16 +119,8 @@ function readCompaction(state: UpdateState, update: JsonObject): void {
   const whole = asArray(update.summary).map((block) => asString(asObject(block)?.text) ?? "");
   const text = whole.length > 0 ? whole.join("") : state.compactions.get(id);
   state.compactions.delete(id);
-  if (update.status === "completed")
-    note(state, "compaction", "The agent summarized the conversation so far", update, text);
-  else
-    note(
-      state,
-      "notification",
-      "The agent could not summarize the conversation",
-      update,
-      asString(update.error),
-    );
+  if (update.status === "completed") note(state, "compaction", agentTitle("agent_summarized"), update, text);
+  else note(state, "notification", agentTitle("agent_could_not_summarize"), update, asString(update.error));
 }
 
 function pushChunk(state: UpdateState, kind: "text" | "thinking", update: JsonObject): void {
@@ -186,7 +180,7 @@ function pushChunk(state: UpdateState, kind: "text" | "thinking", update: JsonOb
     writer.file({ mime, url, ...(filename === undefined ? {} : { filename }) });
   } else if (embedded !== undefined)
     writer.appendText(kind, embedded, `${asString(asObject(block?.resource)?.uri)}`);
-  else putUnknown(state, update, "Content of an unknown kind");
+  else putUnknown(state, update, agentTitle("unknown_kind_of_content"));
 }
 
 /**
