@@ -1,6 +1,8 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import { followCalls, type OpenCalls } from "../../model/open-calls.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { emptySummary, resumeSummary, summarizeAll } from "../../model/transcript/summarize.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -271,7 +273,7 @@ function truncatedMarker(session_id: string, at: number): Frame {
     at,
     part_id: uuidFrom(session_id, "left off"),
     kind: "note",
-    title: "The rest of this session is not shown",
+    ...titleFields(agentTitle("rest_not_shown")),
     text:
       `Its compressed file holds more than ${sizeText(HUGE_FILE_BYTES)} of text. Only the beginning was read and counted. ` +
       "To see all of it, decompress the file in its folder with zstd -d.",

@@ -2,6 +2,8 @@ import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync } from "node
 import { basename, dirname, join, relative } from "node:path";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 
@@ -67,7 +69,6 @@ export function rewindFrames(transcript: Transcript, message_id: string, at: num
   if (!first || first.retracted !== undefined) return [];
   const dropped = turns.slice(from).filter(({ retracted }) => retracted === undefined);
   const reason = "rewound to an earlier prompt";
-  const count = dropped.length === 1 ? "the turn above is" : `${dropped.length} turns above are`;
   return [
     ...dropped.map((turn): Frame => ({ type: "turn.retract", session_id, at, turn_id: turn.id, reason })),
     {
@@ -76,7 +77,7 @@ export function rewindFrames(transcript: Transcript, message_id: string, at: num
       at,
       part_id: uuidFrom(message_id, `rewind ${at}`),
       kind: "rewind",
-      title: `Rewound to an earlier prompt: ${count} out of the agent's context`,
+      ...titleFields(agentTitle("rewound", { turns: dropped.length })),
       data: { message_id },
     },
   ];

@@ -2,6 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Agent, Prompt, TurnOutcome } from "../../agent/agent.ts";
 import { promptLine } from "../../model/parts/content.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { SessionState } from "../../store/history/session-config.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind } from "./agents.ts";
@@ -147,7 +150,7 @@ export function createHost(options: HostOptions): Host {
       const turn_id = randomUUID();
       recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
       const work = async (one: Agent, signal: AbortSignal) => {
-        if (!one.compact) throw new Error("This agent cannot compact its context.");
+        if (!one.compact) throw new CodedError(agentTitle("agent_cannot_compact"));
         return await one.compact(signal);
       };
       turns.drive(turn_id, work, { held: recorder.state.queue });
@@ -163,7 +166,8 @@ export function createHost(options: HostOptions): Host {
       // Other kinds of agents report the change themselves.
       if (kind.entry.kind === "provider") {
         recorder.emit({ type: "session.update", session_id, at, patch: { model } });
-        const marker = { type: "marker", kind: "model_switch", title: `Model: ${model}` } as const;
+        const title = titleFields(agentTitle("model_is", { model }));
+        const marker = { type: "marker", kind: "model_switch", ...title } as const;
         if (!agent.current)
           recorder.emit({ ...marker, session_id, at, part_id: randomUUID(), data: { to: model } });
       }
@@ -174,7 +178,7 @@ export function createHost(options: HostOptions): Host {
       const { turns: known } = recorder.buffer.transcript;
       const turn_id = known.at(known.length - 1)?.id ?? randomUUID();
       turns.drive(turn_id, async (one, signal) => {
-        if (!one.resume) throw new Error("This agent cannot resume an interrupted turn.");
+        if (!one.resume) throw new CodedError(agentTitle("agent_cannot_resume"));
         return await one.resume(signal);
       });
     },

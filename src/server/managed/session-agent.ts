@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent, AgentHost, RunOptions, RunReport } from "../../agent/agent.ts";
+import { agentTitle } from "../../model/text/agent-titles.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
 import type { AgentKind } from "./agents.ts";
 import type { Recorder } from "./record/recorder.ts";
 
@@ -45,7 +47,7 @@ export function createSessionAgent(options: SessionAgentOptions): SessionAgent {
   function agentHost(of: object): AgentHost {
     const { cwd, depth } = recorder.config;
     const is_alive = () => of === agent_generation && !options.isClosed();
-    const gone = () => Promise.reject(new Error("The session's agent was closed."));
+    const gone = () => Promise.reject(new CodedError(agentTitle("session_agent_closed")));
     return {
       session_id: recorder.id,
       cwd,
@@ -80,7 +82,7 @@ export function createSessionAgent(options: SessionAgentOptions): SessionAgent {
     const kind = options.kind();
     if (!kind) {
       return Promise.reject(
-        new Error(`The agent ${JSON.stringify(recorder.config.agent)} is no longer configured.`),
+        new CodedError(agentTitle("agent_not_configured", { agent: recorder.config.agent })),
       );
     }
     const made = Promise.resolve().then(() => kind.create(recorder.config, agentHost(agent_generation)));

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Agent, Prompt, TurnOutcome } from "../../agent/agent.ts";
-import { messageOf } from "../../model/narrow.ts";
+import { titleOfError } from "../../model/text/coded-error.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { finalizingFrames } from "./finalize.ts";
 import type { Recorder } from "./record/recorder.ts";
@@ -122,13 +123,12 @@ export function createTurns(options: TurnsOptions): Turns {
       return outcome;
     } catch (error) {
       if (signal.aborted) return "interrupted";
-      const message = messageOf(error);
       recorder.emit({
         type: "error",
         session_id,
         at: now(),
         part_id: randomUUID(),
-        message,
+        ...messageFields(titleOfError(error)),
         can_retry: true,
       });
       return "failed";

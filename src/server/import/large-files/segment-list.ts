@@ -1,4 +1,6 @@
 import type { Frame } from "../../../model/frames/frame.ts";
+import { agentTitle } from "../../../model/text/agent-titles.ts";
+import { titleFields } from "../../../model/text/titles.ts";
 import { transcriptFrom } from "../../../model/transcript/transcript-start.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../../model/uuid.ts";
@@ -120,7 +122,7 @@ function notIndexedMarker(session_id: string, byte: number, at: number): Frame {
     at,
     part_id: uuidFrom(session_id, "segment before"),
     kind: "note",
-    title: `The ${sizeText(byte)} before this are not indexed yet`,
+    ...titleFields(agentTitle("not_indexed_yet", { size: sizeText(byte) })),
     text:
       `This session's file is so large that its beginning can be shown only once it is indexed. The page then shows all of it. ` +
       "Until then, turns, steps and errors are counted from here. If this takes longer than a few minutes, see the daemon's log in the terminal.",
