@@ -5,6 +5,8 @@ import type { Frame } from "../../src/model/frames/frame.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { loadText } from "../../src/web/text/text.ts";
+import { TurnTranscript } from "../../src/web/transcript/TurnTranscript.tsx";
+import { hostOf, marker, turnOf } from "../build.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { sessionsWith } from "./sessions-with.ts";
 
@@ -226,6 +228,20 @@ test("the settings and the keys", async () => {
   await userEvent.keyboard("?");
   const keys = await screen.findByRole("dialog", { name: "键盘快捷键" });
   expect(latinWords(keys)).toEqual([]);
+});
+
+test("an error of the daemon, with its remedy", () => {
+  const error = {
+    ...marker("error", "The connection to the provider failed: α", {
+      data: {
+        can_retry: true,
+        data: { remedy: "Send a prompt to continue.", remedy_code: { code: "send_prompt_to_continue" } },
+      },
+    }),
+    title_code: { code: "connection_failed", params: { reason: "α\nβ" } },
+  };
+  render(<TurnTranscript turn={turnOf([error])} partAt={() => error} host={hostOf()} />);
+  expect(screen.getByText(/^与提供商/).textContent).toBe("与提供商的连接失败：α 发送提示词即可继续。");
 });
 
 test("a search over all sessions", async () => {

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { isUuid } from "../../model/is-uuid.ts";
+import { asObject, asString, asText } from "../../model/narrow.ts";
+import type { TextCode } from "../../model/text/coded-text.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
@@ -70,6 +72,21 @@ function sessionOf(data: unknown): string | undefined {
 
 /** The remedy that was reported with an error, if any. */
 function remedyOf(data: unknown): string | undefined {
-  if (typeof data !== "object" || data === null || !("remedy" in data)) return undefined;
-  return typeof data.remedy === "string" && data.remedy !== "" ? data.remedy : undefined;
+  const fields = asObject(data);
+  // Errors with `can_retry` have their own data below it.
+  const { remedy, remedy_code } =
+    (asText(fields?.remedy) === undefined ? asObject(fields?.data) : fields) ?? {};
+  const text = asText(remedy);
+  return text === undefined ? undefined : titleText(text, codeIn(remedy_code));
+}
+
+/** A code in data, which may have any shape. */
+function codeIn(value: unknown): TextCode | undefined {
+  const fields = asObject(value);
+  const code = asString(fields?.code);
+  if (code === undefined) return undefined;
+  const params: Record<string, string | number> = {};
+  for (const [name, param] of Object.entries(asObject(fields?.params) ?? {}))
+    if (typeof param === "string" || typeof param === "number") params[name] = param;
+  return { code, params };
 }

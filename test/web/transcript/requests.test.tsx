@@ -271,14 +271,15 @@ describe("a question", () => {
 });
 
 describe("a failure of a provider", () => {
-  it("shows the remedy as its next sentence", () => {
-    const parts = [
-      prompt("Do it"),
-      marker("error", "The key was rejected.", { data: { remedy: "Set ANTHROPIC_API_KEY to a valid key." } }),
-    ];
-    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
-    expect(screen.getByText(/^The key was rejected\./).textContent).toBe(
-      "The key was rejected. Set ANTHROPIC_API_KEY to a valid key.",
-    );
-  });
+  const remedy = { remedy: "Set ANTHROPIC_API_KEY to a valid key." };
+  it.each([remedy, { can_retry: false, data: remedy }])(
+    "shows the remedy as its next sentence: %j",
+    (data) => {
+      const parts = [prompt("Do it"), marker("error", "The key was rejected.", { data })];
+      render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
+      expect(screen.getByText(/^The key was rejected\./).textContent).toBe(
+        "The key was rejected. Set ANTHROPIC_API_KEY to a valid key.",
+      );
+    },
+  );
 });
