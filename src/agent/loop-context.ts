@@ -118,7 +118,7 @@ export async function compactContext(
     model: loop.model,
     ...(usage === undefined ? {} : { usage }),
   };
-  mark(agentTitle("conversation_summarized"), { text, data });
+  mark(agentTitle("context_summarized"), { text, data });
   emitContext(loop, contextTokens(context(loop)));
   return undefined;
 }

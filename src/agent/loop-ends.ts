@@ -34,7 +34,7 @@ export function retryMarker(loop: Loop, title: Title, failure?: Failure): void {
 /** Ends a failed turn. Its last message keeps its parts, and the user is told what to do. */
 export function fail(loop: Loop, failure: Failure | undefined, message?: AssistantMessage): TurnOutcome {
   endOpenCalls(loop, { status: "error", output_text: "Not run: the turn failed." });
-  const notified = failure ?? unknownFailure(agentTitle("turn_failed"));
+  const notified = failure ?? unknownFailure(agentTitle("agent_turn_failed"));
   loop.emitter.say({
     type: "error",
     // If the end of the message has already reported the error, use the same part id, so that there is only one marker.

@@ -30,11 +30,6 @@ const titlesOf = (frames: readonly Frame[]): Titled[] =>
     return title === undefined || title_code === undefined ? [] : { title, title_code };
   });
 
-it("have different codes in all catalogs", () => {
-  const codes = CATALOGS.flatMap((catalog) => Object.keys(catalog));
-  expect(codes.length).toBe(new Set(codes).size);
-});
-
 it.each(sourceFixtures)(
   "are the texts of their codes, and have a Chinese text: $name",
   ({ format, path, text }) => {

@@ -52,7 +52,7 @@ export function pushUpdate(state: UpdateState, update: JsonObject): void {
       note(
         state,
         "notification",
-        asText(update.title) ?? agentTitle("notice"),
+        asText(update.title) ?? agentTitle("agent_notice"),
         update,
         asString(update.description),
       );

@@ -15,10 +15,10 @@ export const agentTitles = {
   output_limit_reached: "The model stopped at its output limit",
   step_limit_reached: ({ steps }: { steps: number }) => `The turn reached its limit of ${steps} steps`,
   send_prompt_to_continue: "Send a prompt to continue.",
-  turn_failed: "The turn failed",
+  agent_turn_failed: "The turn failed",
   nothing_to_summarize: "There is nothing to summarize",
   summarizing_conversation: "Summarizing the conversation to free context space",
-  conversation_summarized: "Conversation summarized to free context space",
+  context_summarized: "Conversation summarized to free context space",
   summary_stopped: "The summary was stopped",
   conversation_not_summarized: "The conversation could not be summarized",
   arguments_of_unstarted_call: "Arguments of a call that never started",
@@ -26,7 +26,7 @@ export const agentTitles = {
   content: "Content",
 
   // Sessions of the daemon
-  rewound: ({ turns }: { turns: number }) =>
+  context_rewound: ({ turns }: { turns: number }) =>
     `Rewound to an earlier prompt: ${turns === 1 ? "the turn above is" : `${turns} turns above are`} out of the agent's context`,
   agent_cannot_compact: "This agent cannot compact its context.",
   agent_cannot_resume: "This agent cannot resume an interrupted turn.",
@@ -39,7 +39,7 @@ export const agentTitles = {
 
   // Agents that are driven over ACP: what they send
   mode_is: ({ mode }: { mode: string }) => `Mode: ${mode}`,
-  notice: "Notice",
+  agent_notice: "Notice",
   agent_commands: ({ count }: { count: number }) =>
     `The agent has ${count} ${count === 1 ? "command" : "commands"}`,
   agent_summarized: "The agent summarized the conversation so far",

@@ -77,7 +77,7 @@ export function rewindFrames(transcript: Transcript, message_id: string, at: num
       at,
       part_id: uuidFrom(message_id, `rewind ${at}`),
       kind: "rewind",
-      ...titleFields(agentTitle("rewound", { turns: dropped.length })),
+      ...titleFields(agentTitle("context_rewound", { turns: dropped.length })),
       data: { message_id },
     },
   ];

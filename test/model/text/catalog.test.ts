@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { agentTitles } from "../../../src/model/text/agent-titles.ts";
 import { codedTexts, textOf } from "../../../src/model/text/catalog.ts";
+import { claudeCodeTitles } from "../../../src/model/text/claude-code-titles.ts";
 import { CodedError, titleOfError } from "../../../src/model/text/coded-error.ts";
+import { codexTitles } from "../../../src/model/text/codex-titles.ts";
 import { failureTexts } from "../../../src/model/text/failure-texts.ts";
 import { foldTitles } from "../../../src/model/text/fold-titles.ts";
 import { sourceTitles } from "../../../src/model/text/source-titles.ts";
@@ -61,7 +63,9 @@ describe("a coded text", () => {
 });
 
 it("codes are unique", () => {
-  const codes = [agentTitles, failureTexts, foldTitles, sourceTitles].flatMap((texts) => Object.keys(texts));
+  const codes = [agentTitles, claudeCodeTitles, codexTitles, failureTexts, foldTitles, sourceTitles].flatMap(
+    (texts) => Object.keys(texts),
+  );
   expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toStrictEqual([]);
   expect(codes.filter((code) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code))).toStrictEqual([]);
 });

@@ -13,10 +13,10 @@ export const agentTitles: Translation<typeof english> = {
   output_limit_reached: "模型达到输出上限后停止",
   step_limit_reached: ({ steps }) => `本轮达到 ${steps} 步的上限`,
   send_prompt_to_continue: "发送提示词即可继续。",
-  turn_failed: "本轮失败",
+  agent_turn_failed: "本轮失败",
   nothing_to_summarize: "没有可总结的内容",
   summarizing_conversation: "正在总结对话以释放上下文空间",
-  conversation_summarized: "已总结对话以释放上下文空间",
+  context_summarized: "已总结对话以释放上下文空间",
   summary_stopped: "总结已停止",
   conversation_not_summarized: "无法总结对话",
   arguments_of_unstarted_call: "从未开始的调用的参数",
@@ -24,7 +24,7 @@ export const agentTitles: Translation<typeof english> = {
   content: "内容",
 
   // Sessions of the daemon
-  rewound: ({ turns }) => `已回退到较早的提示词：上面的 ${turns} 轮已不在智能体的上下文中`,
+  context_rewound: ({ turns }) => `已回退到较早的提示词：上面的 ${turns} 轮已不在智能体的上下文中`,
   agent_cannot_compact: "此智能体不能压缩其上下文。",
   agent_cannot_resume: "此智能体不能恢复被中断的轮次。",
   session_agent_closed: "会话的智能体已关闭。",
@@ -35,7 +35,7 @@ export const agentTitles: Translation<typeof english> = {
 
   // Agents that are driven over ACP: what they send
   mode_is: ({ mode }) => `模式：${mode}`,
-  notice: "通知",
+  agent_notice: "通知",
   agent_commands: ({ count }) => `智能体有 ${count} 个命令`,
   agent_summarized: "智能体总结了此前的对话",
   agent_could_not_summarize: "智能体未能总结对话",
