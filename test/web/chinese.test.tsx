@@ -241,7 +241,7 @@ test("an error of the daemon, with its remedy", () => {
     title_code: { code: "connection_failed", params: { reason: "α\nβ" } },
   };
   render(<TurnTranscript turn={turnOf([error])} partAt={() => error} host={hostOf()} />);
-  expect(screen.getByText(/^与提供商/).textContent).toBe("与提供商的连接失败：α 发送提示词即可继续。");
+  expect(screen.getByText(/^与提供商/).textContent).toBe("与提供商的连接失败：α。 发送提示词即可继续。");
 });
 
 test("a search over all sessions", async () => {

@@ -28,6 +28,7 @@ export function MarkerView({
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
   const elsewhere = part.kind === "note" || part.kind === "rewind" ? sessionOf(part.data) : undefined;
   const remedy = part.kind === "error" ? remedyOf(part.data) : undefined;
+  const title = titleText(part.title, part.title_code);
   const line = (
     <span className="marker-line">
       {part.kind === "error" && (
@@ -36,7 +37,7 @@ export function MarkerView({
         </>
       )}
       <span className="marker-title">
-        {visible(titleText(part.title, part.title_code), "prose")}
+        {visible(remedy === undefined ? title : t.marker.sentence(title), "prose")}
         {remedy !== undefined && <span className="marker-remedy"> {visible(remedy, "prose")}</span>}
       </span>
     </span>

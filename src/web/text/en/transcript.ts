@@ -259,6 +259,8 @@ export const transcript = {
     more: (count: number, all: number): string => `Show ${count} of ${exactNumber(all)} more`,
     show: "Show it",
     data: "data",
+    /** The title of an error, before its remedy. */
+    sentence: (title: string): string => (/[.!?…]$/.test(title) ? title : `${title}.`),
   },
   step: {
     name: (step: number | undefined): string => `step ${step ?? ""}`,

@@ -253,6 +253,7 @@ export const transcript = {
     more: (count: number, all: number): string => `显示其余 ${number(all)} 条中的 ${count} 条`,
     show: "显示",
     data: "数据",
+    sentence: (title: string): string => (/[.!?…。！？]$/.test(title) ? title : `${title}。`),
   },
   step: {
     name: (step: number | undefined): string => `步骤 ${step ?? ""}`,
