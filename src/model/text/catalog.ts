@@ -27,10 +27,14 @@ export function codedTexts<Texts extends Catalog>(texts: Texts) {
   return <Code extends keyof Texts & string>(code: Code, ...[given]: ParamsOf<Texts[Code]>): CodedText => {
     const text = textOf(texts, code, given) ?? code;
     if (given === undefined) return { text, code };
-    const known = Object.entries<string | number | undefined>(given).filter(
-      ([, value]) => value !== undefined,
-    );
-    return { text, code, params: Object.fromEntries(known) as TextParams };
+    const values: Readonly<Record<string, unknown>> = given;
+    const params: Record<string, string | number> = {};
+    // A loop, because some agents have a title in every second record.
+    for (const name in values) {
+      const value = values[name];
+      if (typeof value === "string" || typeof value === "number") params[name] = value;
+    }
+    return { text, code, params };
   };
 }
 
