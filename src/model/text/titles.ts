@@ -6,6 +6,7 @@ import type { codexTitles } from "./codex-titles.ts";
 import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
+import { type TextFields, textFields, type Written } from "./written.ts";
 
 /** All titles in another language. */
 export type Titles = Translation<
@@ -18,19 +19,12 @@ export type Titles = Translation<
 >;
 
 /** A title as Verbatim wrote it, or as it was recorded. */
-export type Title = string | CodedText;
+export type Title = Written;
 
 /** A title as fields of a frame or part. */
-export interface TitleFields {
-  title: string;
-  title_code?: TextCode;
-}
+export type TitleFields = TextFields<"title">;
 
-export function titleFields(given: Title): TitleFields {
-  if (typeof given === "string") return { title: given };
-  const { text, code, params } = given;
-  return { title: text, title_code: params === undefined ? { code } : { code, params } };
-}
+export const titleFields = (given: Title): TitleFields => textFields("title", given);
 
 /** A title as the message of an error or a failure. If it has several lines, the code is that of the first one. */
 export interface MessageFields {

@@ -1,4 +1,5 @@
 import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
+import type { DaemonTexts } from "../../../model/text/daemon-texts.ts";
 import { counted } from "../../ui/size.ts";
 
 /** Agents' names for what they wait for, mapped to the page's. Other names are shown unchanged. */
@@ -203,6 +204,8 @@ export const page = {
     offline: "The daemon does not answer.",
     answered: (status: number): string => `The daemon answered ${status}.`,
   },
+  /** What the daemon writes in English, by its codes. */
+  daemon: {} as Partial<DaemonTexts>,
   url: {
     noProtocol: "the address names no protocol",
     fillsMessage: "it fills in the message",

@@ -1,0 +1,30 @@
+import type { CodedText } from "./catalog.ts";
+import type { TextCode } from "./coded-text.ts";
+
+/** A text as Verbatim wrote it, or one without a code, such as the message of a system error. */
+export type Written = string | CodedText;
+
+/** The English text. */
+export const plainText = (text: Written): string => (typeof text === "string" ? text : text.text);
+
+/** A text from fields of data. */
+export const writtenText = (text: string, code: TextCode | undefined): Written =>
+  code === undefined ? text : { text, ...code };
+
+/** A text that begins with its field or file. Its code is that of the text alone, because the page shows it at its place. */
+export const prefixed = (place: string, text: Written): Written =>
+  typeof text === "string" ? `${place}: ${text}` : { ...text, text: `${place}: ${text.text}` };
+
+/** A text as fields of data, such as `remedy` and `remedy_code`. */
+export type TextFields<Name extends string> = Record<Name, string> & {
+  [Field in `${Name}_code`]?: TextCode;
+};
+
+export function textFields<Name extends string>(name: Name, given: Written): TextFields<Name> {
+  const fields = typeof given === "string" ? {} : { [`${name}_code`]: codeOf(given) };
+  return { [name]: plainText(given), ...fields } as TextFields<Name>;
+}
+
+function codeOf({ code, params }: CodedText): TextCode {
+  return params === undefined ? { code } : { code, params };
+}
