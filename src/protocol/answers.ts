@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { optional, record, uuid } from "../model/record.ts";
 import { answer, request, requestOutcome } from "../model/request.ts";
+import { textCode } from "../model/text/coded-text.ts";
 
 /** Minimum length of the passphrase for answers, in UTF-16 code units. */
 export const MIN_PASSPHRASE = 8;
@@ -56,6 +57,7 @@ export const attachment = record({
   diff: z.string(),
   /** Why it cannot be changed. */
   problem: optional(z.string()),
+  problem_code: optional(textCode),
 });
 export type Attachment = z.infer<typeof attachment>;
 

@@ -3,6 +3,7 @@ import { frame } from "../model/frames/frame.ts";
 import { liveChange, livePart } from "../model/live-text.ts";
 import { optional, record, uuid } from "../model/record.ts";
 import { sessionSummary } from "../model/session.ts";
+import { textCode } from "../model/text/coded-text.ts";
 import { sessionPage } from "./sessions.ts";
 
 /** The channel of the list: rows and their changes. */
@@ -99,7 +100,10 @@ export const serverMessage = z.discriminatedUnion("type", [
     type: z.literal("refused"),
     channel: optional(z.string()),
     code: z.string(),
+    /** With the remedy, if there is one. */
     message: z.string(),
+    message_code: optional(textCode),
+    remedy_code: optional(textCode),
   }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessage>;

@@ -1,5 +1,15 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "../model/record.ts";
+import { textCode } from "../model/text/coded-text.ts";
+
+/** Why an agent cannot be used now, and the remedy. */
+const unavailable = record({
+  message: z.string(),
+  message_code: optional(textCode),
+  remedy: z.string(),
+  remedy_code: optional(textCode),
+});
+export type Unavailable = z.infer<typeof unavailable>;
 
 /** `GET /api/agents`: the agents that can run a new session. */
 export const agentsReply = record({
@@ -30,8 +40,7 @@ export const agentsReply = record({
       scripted: optional(z.boolean()),
       /** A folder to try the agent in, suggested instead of the last one. */
       cwd: optional(z.string()),
-      /** Why the agent cannot be used now, and the remedy. */
-      unavailable: optional(record({ message: z.string(), remedy: z.string() })),
+      unavailable: optional(unavailable),
     }),
   ),
 });

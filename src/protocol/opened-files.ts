@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { record } from "../model/record.ts";
+import { optional, record } from "../model/record.ts";
 import { sessionSummary } from "../model/session.ts";
+import { textCode } from "../model/text/coded-text.ts";
 
 /** Maximum total size of the files that are open without being stored, in bytes. */
 export const OPENED_LIMIT = 256 * 1024 * 1024;
@@ -22,6 +23,6 @@ export type OpenedFilesHead = z.infer<typeof openedFilesHead>;
 /** The sessions in files that were opened together, newest first. `GET /api/opened-files/:session` returns them again. */
 export const openedFilesReply = record({
   sessions: z.array(sessionSummary),
-  problems: z.array(record({ path: z.string(), text: z.string() })),
+  problems: z.array(record({ path: z.string(), text: z.string(), text_code: optional(textCode) })),
 });
 export type OpenedFilesReply = z.infer<typeof openedFilesReply>;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { optional, record } from "../model/record.ts";
+import { textCode } from "../model/text/coded-text.ts";
 
 /** An agent whose session files are read, and the response to `POST /api/sources/:agent`. */
 export const agentSource = record({
@@ -14,7 +15,15 @@ export const agentSource = record({
   /** When its folders were last scanned and read. Absent: not since the daemon started. */
   read_at: optional(z.number()),
   /** Folders and files that cannot be read. */
-  problems: z.array(record({ path: z.string(), text: z.string(), remedy: optional(z.string()) })),
+  problems: z.array(
+    record({
+      path: z.string(),
+      text: z.string(),
+      text_code: optional(textCode),
+      remedy: optional(z.string()),
+      remedy_code: optional(textCode),
+    }),
+  ),
 });
 export type AgentSource = z.infer<typeof agentSource>;
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { optional, record } from "../model/record.ts";
+import { textCode } from "../model/text/coded-text.ts";
 
 /** Header of every REST request that is authenticated by the cookie. Forms and images of other sites cannot set it. */
 export const CLIENT_HEADER = "x-verbatim-client";
@@ -23,7 +24,9 @@ export const statusReply = record({
     record({
       level: z.enum(["info", "warning", "error"]),
       text: z.string(),
+      text_code: optional(textCode),
       remedy: optional(z.string()),
+      remedy_code: optional(textCode),
       /** The notice is about an unreadable path. There may be many of them. */
       unread: optional(z.literal(true)),
       /** The notice is also shown in the sessions of this agent. */
@@ -39,6 +42,12 @@ export const linkReply = record({ link: z.string() });
 
 /** The body of every error response. */
 export const errorReply = record({
-  error: record({ code: z.string(), message: z.string(), remedy: optional(z.string()) }),
+  error: record({
+    code: z.string(),
+    message: z.string(),
+    message_code: optional(textCode),
+    remedy: optional(z.string()),
+    remedy_code: optional(textCode),
+  }),
 });
 export type ErrorReply = z.infer<typeof errorReply>;

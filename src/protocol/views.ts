@@ -7,6 +7,7 @@ import type { LaneBar } from "../model/lanes/lane.ts";
 import type { Ledger, LedgerFile } from "../model/ledger/ledger.ts";
 import type { TurnOutline } from "../model/parts/turn-outline.ts";
 import { record } from "../model/record.ts";
+import type { TextCode } from "../model/text/coded-text.ts";
 
 /** `GET /api/sessions/:id/changes?turn=` (one-based; absent: all turns). `is_cut`: the diff is left out because those before it are so long. */
 export interface ChangesReply extends Ledger {
@@ -53,6 +54,7 @@ export interface Lane {
   is_cut?: boolean;
   /** Why the session could not be read. */
   problem?: string;
+  problem_code?: TextCode;
 }
 
 /** `GET /api/sessions/:id/lanes`: the session and its runs. */

@@ -4,8 +4,10 @@ import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
 import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
 import type { OwnPrice } from "../model/prices/price-table.ts";
+import type { CodedText } from "../model/text/catalog.ts";
+import { daemonText } from "../model/text/daemon-texts.ts";
 import { apiProtocols, providers as knownProviders } from "../providers/index.ts";
-import type { Notice } from "../store/contract.ts";
+import { type Notice, noticeOf } from "../store/contract.ts";
 
 /** A custom provider, or changes to a built-in one with this id. */
 const providerConfig = z.strictObject({
@@ -111,16 +113,12 @@ export interface Config {
 export function readConfig(data_dir: string): Config {
   const file = join(data_dir, "config.json");
   const notices: Notice[] = [];
-  const reportInvalid = (field: string, message: string) =>
-    notices.push({
-      level: "error",
-      text: `${file}: ${field === "" ? "" : `${field}: `}${message.replace(/\.$/, "")}.`,
-      remedy: "Fix the file, then restart Verbatim.",
-    });
+  const report = (text: CodedText) => notices.push(noticeOf("error", text, daemonText("fix_and_restart")));
 
-  const value = readObject(file, reportInvalid);
+  const value = readObject(file, report);
   for (const name of Object.keys(value ?? {})) {
-    if (!SECTIONS.includes(name)) reportInvalid(name, `unknown setting. Supported: ${SECTIONS.join(", ")}`);
+    if (!SECTIONS.includes(name))
+      report(daemonText("config_unknown", { file, field: name, known: SECTIONS.join(", ") }));
   }
 
   function entries<Schema extends z.ZodType>(
@@ -132,16 +130,16 @@ export function readConfig(data_dir: string): Config {
     if (value?.[section] === undefined) return found;
     const given = asObject(value[section]);
     if (!given) {
-      reportInvalid(section, "must be an object");
+      report(daemonText("config_no_object", { file, field: section }));
       return found;
     }
     for (const [id, entry] of Object.entries(given)) {
       if (!/^[\w.-]{1,64}$/.test(id)) {
-        reportInvalid(`${section}.${id}`, "a name can contain letters, digits, dots, dashes and underscores");
+        report(daemonText("config_name", { file, field: `${section}.${id}` }));
         continue;
       }
       if (isTaken(id)) {
-        reportInvalid(`${section}.${id}`, "a provider already has this name. Choose another one");
+        report(daemonText("config_taken", { file, field: `${section}.${id}` }));
         continue;
       }
       const parsed = schema.safeParse(entry);
@@ -152,7 +150,10 @@ export function readConfig(data_dir: string): Config {
   }
 
   function reportIssues(path: string, error: z.ZodError) {
-    for (const issue of error.issues) reportInvalid([path, ...issue.path].join("."), issue.message);
+    for (const { path: place, message } of error.issues) {
+      const field = [path, ...place].join(".");
+      report(daemonText("config_invalid", { file, field, problem: withoutStop(message) }));
+    }
   }
 
   function rulesOf(): readonly PermissionRule[] | undefined {
@@ -168,7 +169,7 @@ export function readConfig(data_dir: string): Config {
     const given = value?.prices;
     if (given === undefined) return [];
     if (!Array.isArray(given)) {
-      reportInvalid("prices", "must be a list");
+      report(daemonText("config_no_list", { file, field: "prices" }));
       return [];
     }
     return given.flatMap((entry: unknown, index) => {
@@ -204,25 +205,24 @@ function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
+const withoutStop = (message: string): string => message.replace(/\.$/, "");
+
 /** `undefined`: the file cannot be read. */
-function readObject(
-  file: string,
-  reportInvalid: (field: string, message: string) => void,
-): JsonObject | undefined {
+function readObject(file: string, report: (text: CodedText) => void): JsonObject | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    reportInvalid("", `cannot be read: ${messageOf(error)}`);
+    report(daemonText("config_unreadable", { file, error: withoutStop(messageOf(error)) }));
     return undefined;
   }
   try {
     const value = asObject(JSON.parse(text));
     if (value) return value;
-    reportInvalid("", "it is not a JSON object");
+    report(daemonText("config_not_object", { file }));
   } catch (error) {
-    reportInvalid("", `invalid JSON: ${messageOf(error)}`);
+    report(daemonText("config_not_json", { file, error: withoutStop(messageOf(error)) }));
   }
   return undefined;
 }
@@ -234,30 +234,27 @@ export function readKeys(data_dir: string): {
 } {
   const file = join(data_dir, "keys.json");
   const keys = new Map<string, string>();
-  const refused = (text: string, remedy: string) => ({
+  const refused = (text: CodedText, remedy: CodedText) => ({
     keys: new Map<string, string>(),
-    notices: [{ level: "error" as const, text, remedy }],
+    notices: [noticeOf("error", text, remedy)],
   });
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return { keys, notices: [] };
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
-    return refused(
-      `${file} can be read by other users. Its keys are not used.`,
-      `Run chmod 600 ${file}, and replace the keys if others may have read them.`,
-    );
+    return refused(daemonText("keys_exposed", { file }), daemonText("protect_keys", { file }));
   }
   let value: JsonObject | undefined;
   try {
     value = asObject(JSON.parse(readFileSync(file, "utf8")));
   } catch {
     // The error message could quote a key.
-    return refused(`${file} cannot be read as JSON.`, 'Write it as {"anthropic": "sk-…"}.');
+    return refused(daemonText("keys_not_json", { file }), daemonText("write_keys"));
   }
-  if (!value) return refused(`${file} is not a JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
+  if (!value) return refused(daemonText("keys_not_object", { file }), daemonText("write_keys"));
   const notices: Notice[] = [];
   for (const [id, key] of Object.entries(value)) {
     if (typeof key === "string" && key.trim() !== "") keys.set(id, key.trim());
-    else notices.push({ level: "error", text: `${file}: ${id}: invalid key.` });
+    else notices.push(noticeOf("error", daemonText("key_invalid", { file, id })));
   }
   return { keys, notices };
 }

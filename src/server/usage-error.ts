@@ -1,6 +1,8 @@
 import { messageOf } from "../model/narrow.ts";
+import { CodedError } from "../model/text/coded-error.ts";
+
 /** A usage mistake: reported in one line, without a stack. */
-export class UsageError extends Error {
+export class UsageError extends CodedError {
   override readonly name = "UsageError";
 }
 

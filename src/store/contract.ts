@@ -1,7 +1,17 @@
+import type { CodedText } from "../model/text/catalog.ts";
+import { daemonText } from "../model/text/daemon-texts.ts";
+import { textFields, type Written } from "../model/text/written.ts";
 import type { StatusReply } from "../protocol.ts";
 
 /** A notice for the user, with a remedy if there is one. */
 export type Notice = StatusReply["notices"][number];
+
+/** A notice with the codes of its texts. */
+export const noticeOf = (level: Notice["level"], text: Written, remedy?: Written): Notice => ({
+  level,
+  ...textFields("text", text),
+  ...(remedy !== undefined && textFields("remedy", remedy)),
+});
 
 /** Identifies the state of a file without reading all of it, and distinguishes files at the same path. */
 export interface FileIdentity {
@@ -32,17 +42,17 @@ export class StoreError extends Error {
 }
 
 /** What the user can do about a store that cannot be written. */
-export function remedyOf({ kind }: StoreError): string {
+export function remedyOf({ kind }: StoreError): CodedText {
   switch (kind) {
     case "broken":
-      return "Restart Verbatim. It quarantines the damaged store and creates a new one.";
+      return daemonText("restart_quarantines");
     case "locked":
-      return "Close the store in the other program. Writing then resumes automatically.";
+      return daemonText("close_store");
     case "moved":
-      return "Move the store back, and writing resumes automatically. Or restart Verbatim to use what is there now.";
+      return daemonText("move_store_back");
     case "full":
     case "refused":
-      return "Free some space on the disk of the data folder. Writing then resumes automatically.";
+      return daemonText("free_data_folder");
     default:
       return kind satisfies never;
   }

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { plainText } from "../../src/model/text/written.ts";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { type Access, ingestToken, loadAccess, newAccess, readAccess } from "../../src/server/auth/access.ts";
 import { type AuthRequest, bodyLimitOf } from "../../src/server/auth/auth-request.ts";
@@ -44,7 +45,16 @@ function guarded(given: Partial<GuardOptions> = {}) {
       if (asked.body === undefined) throw new Error("The guard read a body that it has no business with.");
       return typeof asked.body === "string" ? asked.body : asked.body();
     });
-  const socket = (asked: Asked) => guard.authorizeSocket(requestOf({ target: "/api/live", ...asked }));
+  const socket = (asked: Asked) => {
+    const refusal = guard.authorizeSocket(requestOf({ target: "/api/live", ...asked }));
+    if (refusal === undefined) return undefined;
+    const { message, remedy, ...rest } = refusal;
+    return {
+      ...rest,
+      message: plainText(message),
+      ...(remedy !== undefined && { remedy: plainText(remedy) }),
+    };
+  };
   const cookie = async (host = HOST): Promise<string> => {
     const entered = await ask({ target: targetOf(guard.launchLink()), headers: { host } });
     return (entered?.headers.getSetCookie()[0] ?? "").split(";", 1)[0] ?? "";
@@ -61,7 +71,7 @@ const own = { ...json, [CLIENT_HEADER]: "1", "sec-fetch-site": "same-origin" };
 async function said(reply: Response | undefined) {
   if (reply === undefined) return "let in";
   expect(reply.headers.get("content-type")).toBe("application/json");
-  const { error } = await reply.json();
+  const { message_code: _, remedy_code: _remedy, ...error } = (await reply.json()).error;
   return { status: reply.status, ...error };
 }
 

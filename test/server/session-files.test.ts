@@ -309,7 +309,9 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
           [locked, path("locked")].map((place) => ({
             level: "warning",
             text: `${place}: no permission to read it.`,
+            text_code: { code: "path_no_permission", params: { path: place } },
             remedy,
+            remedy_code: { code: "give_permission" },
             unread: true,
           })),
         ),

@@ -223,10 +223,10 @@ describe("a watch", () => {
     const given = ["notes.md", "late.jsonl", "pipe", "one.log"].map(named);
     const watch = start({ roots: [], paths: given });
     await ready();
-    expect([...watch.errors]).toEqual([
-      [named("notes.md"), "it contains no session that Verbatim can read"],
-      [named("late.jsonl"), "it contains no session that Verbatim can read"],
-      [named("pipe"), "it is not a regular file"],
+    expect([...watch.errors].map(([path, { text }]) => [path, text])).toEqual([
+      [named("notes.md"), `${named("notes.md")}: it contains no session that Verbatim can read.`],
+      [named("late.jsonl"), `${named("late.jsonl")}: it contains no session that Verbatim can read.`],
+      [named("pipe"), `${named("pipe")}: it is not a regular file.`],
     ]);
     append(named("late.jsonl"), prompt("late", "Hello"));
     await watch.rescan();

@@ -80,7 +80,7 @@ async function enter(
     if (has(answer, SKIP)) return {};
     const entry = field.read(answer);
     if (entry.problem === undefined) return entry;
-    problem = entry.problem;
+    problem = entry.problem.text;
   }
 }
 

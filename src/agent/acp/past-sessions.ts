@@ -5,7 +5,10 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf } from "../../model/parts/content.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { titleFields } from "../../model/text/titles.ts";
+import type { Written } from "../../model/text/written.ts";
 import { startProcess } from "./agent-process.ts";
 import { type Connection, connect, request } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError, isUnknownMethod } from "./failures.ts";
@@ -56,11 +59,11 @@ export interface PastSessionsPage {
  * `no_list`, `no_open`: the agent does not announce the method. `agent_failed`: it could not be started, exited, failed, or did
  * not answer in time. The message contains the remedy.
  */
-export class PastSessionsFailure extends Error {
+export class PastSessionsFailure extends CodedError {
+  override readonly name = "PastSessionsFailure";
   readonly code: "no_list" | "no_open" | "agent_failed";
-  constructor(code: PastSessionsFailure["code"], message: string) {
+  constructor(code: PastSessionsFailure["code"], message: Written) {
     super(message);
-    this.name = "PastSessionsFailure";
     this.code = code;
   }
 }
@@ -88,32 +91,24 @@ export async function listPastSessions(
   limit_ms = LIST_LIMIT_MS,
 ): Promise<PastSessionsPage> {
   const { label } = program;
-  const what = "list its sessions";
-  return await withAgent(
-    program,
-    { what, cwd: cwd ?? folder, signal, limit_ms },
-    async (connection, { can }) => {
-      if (!can.list) {
-        throw new PastSessionsFailure(
-          "no_list",
-          `${label} does not list its past sessions: it does not announce \`session/list\`. A newer version may.`,
-        );
-      }
-      const sessions: PastSession[] = [];
-      let next = cursor;
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const asked = next;
-        const params = { ...(cwd !== undefined && { cwd }), ...(asked !== undefined && { cursor: asked }) };
-        const reply = asObject(await request({ connection }, ASKS.listSessions, params));
-        sessions.push(...asArray(reply?.sessions).flatMap(readSession));
-        next = asText(reply?.nextCursor);
-        if (next === asked) next = undefined;
-        if (next === undefined || sessions.length >= ENOUGH) break;
-      }
-      const opens: Opens = can.load ? "with_history" : can.resume ? "without_history" : "no";
-      return { opens, sessions, ...(next !== undefined && { next }) };
-    },
-  );
+  return await withAgent(program, { cwd: cwd ?? folder, signal, limit_ms }, async (connection, { can }) => {
+    if (!can.list) {
+      throw new PastSessionsFailure("no_list", daemonText("past_no_list", { agent: label }));
+    }
+    const sessions: PastSession[] = [];
+    let next = cursor;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const asked = next;
+      const params = { ...(cwd !== undefined && { cwd }), ...(asked !== undefined && { cursor: asked }) };
+      const reply = asObject(await request({ connection }, ASKS.listSessions, params));
+      sessions.push(...asArray(reply?.sessions).flatMap(readSession));
+      next = asText(reply?.nextCursor);
+      if (next === asked) next = undefined;
+      if (next === undefined || sessions.length >= ENOUGH) break;
+    }
+    const opens: Opens = can.load ? "with_history" : can.resume ? "without_history" : "no";
+    return { opens, sessions, ...(next !== undefined && { next }) };
+  });
 }
 
 function readSession(value: unknown): PastSession[] {
@@ -155,8 +150,7 @@ export async function readPastSession(
     const update = asObject(params.update);
     if (update !== undefined && params.sessionId === id) replay.push(update);
   };
-  const what = `open its session ${id}`;
-  const options = { what, cwd, signal, limit_ms, onUpdate };
+  const options = { id, cwd, signal, limit_ms, onUpdate };
   return await withAgent(program, options, async (connection, { can, info }) => {
     const params = { sessionId: id, cwd, mcpServers: [] };
     const open = (method: string) => request({ connection }, method, params);
@@ -170,10 +164,7 @@ export async function readPastSession(
       });
     } else if (can.resume) reply = await open(ASKS.resumeSession);
     else {
-      throw new PastSessionsFailure(
-        "no_open",
-        `${label} cannot open past sessions: it announces neither \`session/load\` nor \`session/resume\`. Start a new session.`,
-      );
+      throw new PastSessionsFailure("no_open", daemonText("past_no_open", { agent: label }));
     }
     if (can.close) {
       const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
@@ -203,8 +194,8 @@ export async function readPastSession(
 }
 
 interface ConversationOptions {
-  /** The purpose, for error messages: "list its sessions". */
-  what: string;
+  /** The session that is opened, for error messages. Absent: the sessions are listed. */
+  id?: string;
   /** The folder in which the program is started. */
   cwd: string;
   signal: AbortSignal;
@@ -215,10 +206,10 @@ interface ConversationOptions {
 /** Starts the program, initializes it, logs in if a login is configured, calls `use`, and stops the program. */
 async function withAgent<Result>(
   { command, args, env, label, auth_method }: AcpProgram,
-  { what, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
+  { id, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
   use: (connection: Connection, announced: Announced) => Promise<Result>,
 ): Promise<Result> {
-  const failed = (message: string) => new PastSessionsFailure("agent_failed", message);
+  const failed = (message: Written) => new PastSessionsFailure("agent_failed", message);
   const process = startProcess({ command, args, cwd, env });
   const connection = await connect(process, { ...SILENT, onUpdate });
   let announced: Announced | undefined;
@@ -238,8 +229,8 @@ async function withAgent<Result>(
     );
     throw failed(
       isStopped
-        ? `${label} was stopped before it could ${what}.`
-        : `${label} did not ${what} within ${limit_ms / 1000} s. Run ${command} in a terminal to see what it waits for, then try again.`,
+        ? daemonText("past_stopped", { agent: label, id })
+        : daemonText("past_overdue", { agent: label, id, seconds: limit_ms / 1000, command }),
     );
   };
   const exit = gone();
@@ -253,7 +244,7 @@ async function withAgent<Result>(
     if ((stdout.readableEnded || pid === undefined) && (await process.endsWithin(END_LIMIT_MS)))
       return await exit;
     if (isAuthError(error)) throw failed(authText(label, error, announced?.auth_methods, "again").text);
-    throw failed(`${label} could not ${what}: ${errorText(error)}`);
+    throw failed(daemonText("past_failed", { agent: label, id, error: errorText(error) }));
   } finally {
     done.abort();
     await process.stop();

@@ -1,12 +1,14 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import type { Answer, RequestOption } from "../request.ts";
+import type { CodedText } from "../text/catalog.ts";
+import { daemonText } from "../text/daemon-texts.ts";
 import { hasFormat, isKnownFormat, nameOfFormat } from "./text-format.ts";
 
 /** The value of a field in a filled-in form. */
 export type FormValue = string | number | boolean | string[];
 
 /** The input of a field: a value, or the problem with it. */
-export type FieldEntry = { value: FormValue; problem?: undefined } | { problem: string };
+export type FieldEntry = { value: FormValue; problem?: undefined } | { problem: CodedText };
 
 /** How a field is presented as a question, and how its answer is parsed. */
 interface FieldKind {
@@ -119,7 +121,7 @@ function singleChoice(choices: readonly Choice<string | boolean>[], is_partial =
     ...(is_partial && { is_partial }),
     read({ option_ids: [id] }) {
       const choice = choices[Number(id)];
-      return choice === undefined ? { problem: "Choose an option." } : { value: choice.value };
+      return choice === undefined ? { problem: daemonText("choose_option") } : { value: choice.value };
     },
   };
 }
@@ -140,8 +142,9 @@ function multipleChoice(
     ...(is_partial && { is_partial }),
     read({ option_ids }) {
       const value = choices.filter((_, at) => option_ids.includes(`${at}`)).map((choice) => choice.value);
-      if (value.length < (least ?? 0)) return { problem: `Choose at least ${least}.` };
-      if (value.length > (most ?? value.length)) return { problem: `Choose at most ${most}.` };
+      if (least !== undefined && value.length < least)
+        return { problem: daemonText("choose_least", { least }) };
+      if (most !== undefined && value.length > most) return { problem: daemonText("choose_most", { most }) };
       return { value };
     },
   };
@@ -159,10 +162,12 @@ function textKind(property: JsonObject): FieldKind {
   return {
     ...typed(property, (text) => {
       const { length } = [...text];
-      if (length < (least ?? 0)) return { problem: `Enter at least ${least} characters.` };
-      if (length > (most ?? length)) return { problem: `Enter at most ${most} characters.` };
+      if (least !== undefined && length < least)
+        return { problem: daemonText("enter_least_characters", { least }) };
+      if (most !== undefined && length > most)
+        return { problem: daemonText("enter_most_characters", { most }) };
       if (known !== undefined && !hasFormat(text, known))
-        return { problem: `Enter ${nameOfFormat(known).replace(/^A/, "a")}.` };
+        return { problem: daemonText("enter_format", { format: known }) };
       return { value: text };
     }),
     ...(rules.length > 0 && { rule: rules.join(" ") }),
@@ -191,9 +196,9 @@ function numberKind(property: JsonObject): FieldKind {
     ...typed(property, (text) => {
       const value = text.trim() === "" ? Number.NaN : Number(text);
       if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value)))
-        return { problem: `Enter ${what}.` };
-      if (value < (least ?? value)) return { problem: `Enter a number of at least ${least}.` };
-      if (value > (most ?? value)) return { problem: `Enter a number of at most ${most}.` };
+        return { problem: daemonText(isWhole ? "enter_whole_number" : "enter_number") };
+      if (least !== undefined && value < least) return { problem: daemonText("enter_least", { least }) };
+      if (most !== undefined && value > most) return { problem: daemonText("enter_most", { most }) };
       return { value };
     }),
     rule: `${what.replace(/^a/, "A")}${range}.`,

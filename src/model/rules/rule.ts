@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "../record.ts";
 import { parseSearch, type SearchField, type SearchQuery, SearchQueryError } from "../search/query.ts";
+import { CodedError } from "../text/coded-error.ts";
+import { textCode } from "../text/coded-text.ts";
+import { queryText } from "../text/query-texts.ts";
 
 /** Maximum number of rules. */
 export const MAX_RULES = 100;
@@ -60,15 +63,13 @@ export const rule = record({
   changed_at: milliseconds,
   /** Why the daemon switched the rule off. */
   problem: optional(z.string()),
+  problem_code: optional(textCode),
 });
 export type Rule = z.infer<typeof rule>;
 
 /** An invalid rule, with a message for the user. */
-export class RuleError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "RuleError";
-  }
+export class RuleError extends CodedError {
+  override readonly name = "RuleError";
 }
 
 /** The parsed queries of a rule. `scope` matches sessions only. */
@@ -86,33 +87,24 @@ export function parseRule({ when, scope = "" }: Pick<RuleBody, "when" | "scope">
   const isOfSessions = parsed.filters.every(
     ({ field, value }) => OF_SESSIONS.has(field) || (field === "is" && value === "run"),
   );
-  if (parsed.terms.length > 0 || !isOfSessions)
-    throw new RuleError(
-      "The sessions can only be chosen by the filters project:, agent:, model:, session: and is:run.",
-    );
+  if (parsed.terms.length > 0 || !isOfSessions) throw new RuleError(queryText("rule_scope_only_filters"));
   if (when.type !== "event") return { scope: parsed };
   const event = parse("query", when.query);
   if (event.terms.length === 0 && event.filters.length === 0)
-    throw new RuleError(
-      "The query is empty. Enter words or filters, such as kind:call tool:Bash status:failed.",
-    );
+    throw new RuleError(queryText("rule_query_empty"));
   if (event.filters.some(({ field, value }) => field === "has" || value === "note"))
-    throw new RuleError("The query cannot ask for notes, because rules apply to recorded content only.");
+    throw new RuleError(queryText("rule_query_asks_for_notes"));
   return { scope: parsed, event };
 }
 
-const NAMES = { scope: "filters of sessions", query: "query" } as const;
-
 function parse(field: "scope" | "query", text: string): SearchQuery {
   try {
-    const query = parseSearch(text, 0);
+    const query = parseSearch(text, 0, field);
     if (query.after !== undefined || query.before !== undefined)
-      throw new RuleError(
-        `The ${NAMES[field]} cannot have after: or before:. A rule applies to what is recorded from now on.`,
-      );
+      throw new RuleError(queryText("rule_has_time", { field }));
     return query;
   } catch (error) {
-    if (error instanceof SearchQueryError) throw new RuleError(`In the ${NAMES[field]}: ${error.message}`);
+    if (error instanceof SearchQueryError) throw new RuleError(error.title);
     throw error;
   }
 }

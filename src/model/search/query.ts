@@ -1,3 +1,8 @@
+import { messageOf } from "../narrow.ts";
+import { CodedError } from "../text/coded-error.ts";
+import { queryText } from "../text/query-texts.ts";
+import type { Written } from "../text/written.ts";
+
 /**
  * A query of the search over all sessions: `words "a phrase" /regex/ kind:thought tool:Bash status:failed agent:codex
  * project:verbatim model:opus before:2026-07-01 after:7d is:mine`. One part must match all of it. A `-` before a term or filter
@@ -75,11 +80,11 @@ const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
 };
 
 /** An invalid query, with a message for the user and the invalid words. */
-export class SearchQueryError extends Error {
+export class SearchQueryError extends CodedError {
+  override readonly name = "SearchQueryError";
   readonly words: string;
-  constructor(message: string, words: string) {
-    super(message);
-    this.name = "SearchQueryError";
+  constructor(written: Written, words: string) {
+    super(written);
     this.words = words;
   }
 }
@@ -89,8 +94,9 @@ const TOKEN =
 
 /**
  * Parses a query. Throws a `SearchQueryError` if it is invalid. `now`: the time to which `after:7d` is relative, in milliseconds.
+ * `rule_field`: the field of a rule that has the query.
  */
-export function parseSearch(text: string, now: number): SearchQuery {
+export function parseSearch(text: string, now: number, rule_field?: string): SearchQuery {
   const terms: SearchTerm[] = [];
   const filters: SearchFilter[] = [];
   const times: { after?: number; before?: number } = {};
@@ -98,11 +104,12 @@ export function parseSearch(text: string, now: number): SearchQuery {
     const excluded = minus === "-";
     const value = quoted ?? bare;
     if (phrase !== undefined) addText(phrase.replace(/\\(.)/g, "$1"), excluded);
-    else if (regex !== undefined) terms.push({ type: "regex", source: checkedRegex(regex), excluded });
+    else if (regex !== undefined)
+      terms.push({ type: "regex", source: checkedRegex(regex, rule_field), excluded });
     else if (name !== undefined && value !== undefined) {
       const field = name.toLowerCase();
-      if (field === "before" || field === "after") times[field] = timeOf(value, now, all);
-      else if (isField(field)) filters.push(...filtersOf(field, value, excluded));
+      if (field === "before" || field === "after") times[field] = timeOf(value, now, all, rule_field);
+      else if (isField(field)) filters.push(...filtersOf(field, value, excluded, rule_field));
       // `src/a.ts:12` and `std::vec` are words.
       else addText(all.slice(minus?.length ?? 0), excluded);
     } else addText(word ?? all.slice(minus?.length ?? 0), excluded);
@@ -127,31 +134,45 @@ const FIELDS: ReadonlySet<string> = new Set([
 ] satisfies SearchField[]);
 const isField = (name: string): name is SearchField => FIELDS.has(name);
 
-function filtersOf(field: SearchField, value: string, excluded: boolean): SearchFilter[] {
+function filtersOf(
+  field: SearchField,
+  value: string,
+  excluded: boolean,
+  rule_field: string | undefined,
+): SearchFilter[] {
   const given = value.toLowerCase();
   switch (field) {
     case "kind": {
       const kinds = KIND_ALIASES[given] ?? SEARCH_KINDS.filter((kind) => kind === given);
       if (kinds.length === 0)
-        throw new SearchQueryError(`kind:${value} is unknown. Use one of ${SEARCH_KINDS.join(", ")}.`, value);
+        throw new SearchQueryError(
+          queryText("query_kind_unknown", { value, field: rule_field, known: SEARCH_KINDS.join(", ") }),
+          value,
+        );
       return kinds.map((kind) => ({ field, value: kind, excluded }));
     }
     case "status": {
       const status = STATUS_ALIASES[given] ?? PART_STATUSES.find((one) => one === given);
       if (status === undefined)
         throw new SearchQueryError(
-          `status:${value} is unknown. Use one of ${PART_STATUSES.join(", ")}.`,
+          queryText("query_status_unknown", { value, field: rule_field, known: PART_STATUSES.join(", ") }),
           value,
         );
       return [{ field, value: status, excluded }];
     }
     case "is":
       if (!PART_TRAITS.some((trait) => trait === given))
-        throw new SearchQueryError(`is:${value} is unknown. Use one of ${PART_TRAITS.join(", ")}.`, value);
+        throw new SearchQueryError(
+          queryText("query_is_unknown", { value, field: rule_field, known: PART_TRAITS.join(", ") }),
+          value,
+        );
       return [{ field, value: given, excluded }];
     case "has":
       if (!PART_ADDITIONS.some((addition) => addition === given))
-        throw new SearchQueryError(`has:${value} is unknown. Use ${PART_ADDITIONS.join(", ")}.`, value);
+        throw new SearchQueryError(
+          queryText("query_has_unknown", { value, field: rule_field, known: PART_ADDITIONS.join(", ") }),
+          value,
+        );
       return [{ field, value: given, excluded }];
     case "tool":
     case "agent":
@@ -164,7 +185,7 @@ function filtersOf(field: SearchField, value: string, excluded: boolean): Search
   }
 }
 
-function checkedRegex(source: string): string {
+function checkedRegex(source: string, rule_field: string | undefined): string {
   try {
     RegExp(source, "iu");
     return source;
@@ -176,7 +197,7 @@ function checkedRegex(source: string): string {
     return source;
   } catch (error) {
     throw new SearchQueryError(
-      `/${source}/ is not a regular expression: ${error instanceof Error ? error.message : String(error)}`,
+      queryText("query_not_expression", { value: source, field: rule_field, error: messageOf(error) }),
       source,
     );
   }
@@ -185,7 +206,7 @@ function checkedRegex(source: string): string {
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Parses `2026-07-16`, `2026-07`, `2026`, `today`, `yesterday`, or an age: `12h`, `7d`, `2w`. Dates are local. */
-function timeOf(value: string, now: number, words: string): number {
+function timeOf(value: string, now: number, words: string, rule_field: string | undefined): number {
   const [, count, unit = ""] = /^(\d{1,4})([hdw])$/i.exec(value) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit.toLowerCase()] ?? 0);
   const day = new Date(now);
@@ -196,9 +217,6 @@ function timeOf(value: string, now: number, words: string): number {
   const time =
     year === undefined ? Number.NaN : new Date(Number(year), Number(month) - 1, Number(date)).getTime();
   if (Number.isNaN(time))
-    throw new SearchQueryError(
-      `${words} is not a time. Use a date such as 2026-07-16, or an age such as 7d or 12h.`,
-      words,
-    );
+    throw new SearchQueryError(queryText("query_not_time", { value: words, field: rule_field }), words);
   return time;
 }

@@ -1,4 +1,5 @@
 import { causeOf, messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { describe } from "../failures.ts";
 import { createMessageWriter, type MessageWriter } from "../message-writer.ts";
 import type { Failure, FailureClass, ModelCall, ModelReply, Provider, StreamOptions } from "../provider.ts";
@@ -34,15 +35,13 @@ export function createScriptedProvider(
     const path = name.startsWith("file:") ? name.slice("file:".length) : undefined;
     if (path === undefined || options.readFile === undefined) {
       const names = [...shipped.keys(), ...own.keys()].join(", ");
-      throw new ScriptError(
-        `Unknown script "${name}". Available: ${names}. For your own use file:/path.json`,
-      );
+      throw new ScriptError(daemonText("script_unknown", { script: name, known: names }));
     }
     let text: string;
     try {
       text = await options.readFile(path);
     } catch (error) {
-      throw new ScriptError(`The script ${path} cannot be read: ${causeOf(error)}.`);
+      throw new ScriptError(daemonText("script_unreadable", { path, error: causeOf(error) }));
     }
     return parseScript(path, text);
   };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { messageOf } from "../../model/narrow.ts";
+import { CodedError } from "../../model/text/coded-error.ts";
 import type { FailureClass } from "../provider.ts";
 
 /**
@@ -123,7 +124,7 @@ const script = z
 export type Script = z.infer<typeof script>;
 
 /** An invalid script. The message names its file (or name) and each invalid field. */
-export class ScriptError extends Error {
+export class ScriptError extends CodedError {
   override readonly name = "ScriptError";
 }
 

@@ -1,3 +1,4 @@
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type {
   ArchiveContents,
   ArchiveStore,
@@ -5,7 +6,7 @@ import type {
   StoredFile,
   StoredSession,
 } from "../../store/archive/contract.ts";
-import { type Notice, remedyOf, StoreError } from "../../store/contract.ts";
+import { type Notice, noticeOf, remedyOf, StoreError } from "../../store/contract.ts";
 import { createPendingChunks, type PendingChunks } from "./archive.ts";
 
 /** If more bytes than this are pending, they are written at once and reading waits for the disk. */
@@ -74,11 +75,11 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
   function onWriteError(error: unknown) {
     const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
     retry_at = performance.now() + options.retry;
-    write_error = {
-      level: "error",
-      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but new records are not archived.`,
-      remedy: remedyOf(cause),
-    };
+    write_error = noticeOf(
+      "error",
+      daemonText("archive_not_written", { error: cause.message }),
+      remedyOf(cause),
+    );
   }
 
   async function writeAll(to: ArchiveStore, from: PendingChunks): Promise<void> {

@@ -2,6 +2,7 @@ import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, asText, messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { MIN_PASSPHRASE } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import { writeAtomic } from "./write-atomic.ts";
@@ -52,16 +53,16 @@ export function openAnswerPassphrase(data_dir: string, now: () => number = Date.
       throw new Refused(
         409,
         "passphrase_unreadable",
-        `The passphrase for answers cannot be read from ${file}.`,
-        "To remove it, delete the file and restart Verbatim.",
+        daemonText("passphrase_unreadable", { file }),
+        daemonText("delete_passphrase"),
       );
     failures = failures.filter((at) => Math.abs(now() - at) < FAILURE_WINDOW_MS);
     if (failures.length >= MAX_FAILURES)
-      throw new Refused(429, "too_many", "Too many wrong passphrases.", "Wait a minute, then try again.");
+      throw new Refused(429, "too_many", daemonText("too_many_passphrases"), daemonText("wait_a_minute_try"));
     const attempt = now();
     failures.push(attempt);
     if (stored === undefined || !timingSafeEqual(await hashOf(given, stored.salt), stored.hash))
-      throw new Refused(403, "passphrase", "Wrong passphrase.");
+      throw new Refused(403, "passphrase", daemonText("passphrase_wrong"));
     failures.splice(failures.indexOf(attempt), 1);
   }
 
@@ -77,13 +78,17 @@ export function openAnswerPassphrase(data_dir: string, now: () => number = Date.
     async change(current, next) {
       if (stored !== undefined) await requirePassphrase(current ?? "");
       if (next !== undefined && next.length < MIN_PASSPHRASE)
-        throw new Refused(400, "body", `\`next\`: use at least ${MIN_PASSPHRASE} characters.`);
+        throw new Refused(400, "body", daemonText("passphrase_short", { least: MIN_PASSPHRASE }));
       const changed = next === undefined ? undefined : await newHash(next);
       try {
         if (changed === undefined) rmSync(file, { force: true });
         else writeAtomic(file, textOf(changed), 0o600);
       } catch (error) {
-        throw new Refused(500, "not_stored", `The passphrase was not changed: ${messageOf(error)}.`);
+        throw new Refused(
+          500,
+          "not_stored",
+          daemonText("passphrase_not_changed", { error: messageOf(error) }),
+        );
       }
       stored = changed;
       tokens.length = 0;
@@ -95,8 +100,8 @@ export function openAnswerPassphrase(data_dir: string, now: () => number = Date.
         throw new Refused(
           403,
           "answer_locked",
-          "Answers need the passphrase.",
-          "Enter it in the page that answers.",
+          daemonText("passphrase_needed"),
+          daemonText("enter_passphrase"),
         );
     },
   };

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
-import type { Notice } from "../../store/contract.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { textFields } from "../../model/text/written.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
 import type { AgentState } from "./agent-state.ts";
@@ -74,12 +76,10 @@ export function agentAttachments(
 
 const unreadableNotice = (agent: string, name: string, error: unknown): Notice => ({
   level: "warning",
-  text: `Whether ${name} is attached cannot be determined: ${messageOf(error)}`,
-  remedy: "Until the file can be read, its sessions in terminals cannot be answered here.",
+  ...textFields("text", daemonText("attach_unknown", { agent: name, error: messageOf(error) })),
+  ...textFields("remedy", daemonText("attach_not_answered")),
   agent,
 });
-
-const NOT_OPEN = "This session is not open in an agent that can be reached from here.";
 
 const codexSocket = (folder: string): string => join(folder, "app-server-control", "app-server-control.sock");
 
@@ -144,7 +144,7 @@ export function createAttach(options: {
   /** Throws `InputRefused` if nothing accepts prompts for the session. */
   function requireInput(session_id: string): { agent: string; input: TerminalInput } {
     const reached = inputOf(session_id);
-    if (reached === undefined) throw new InputRefused(NOT_OPEN);
+    if (reached === undefined) throw new InputRefused(daemonText("not_in_agent"));
     return reached;
   }
 
@@ -176,11 +176,13 @@ export function createAttach(options: {
       for (const [agent, attachment] of attachments)
         if (agent !== "codex" && isAttached(agent)) attachment.install();
     } catch (error) {
-      notices.push({
-        level: "warning",
-        text: `Agents in terminals cannot be answered from Verbatim: ${messageOf(error)}.`,
-        remedy: "Free some disk space and check the permissions of the data folder, then restart.",
-      });
+      notices.push(
+        noticeOf(
+          "warning",
+          daemonText("terminals_not_answered", { error: messageOf(error) }),
+          daemonText("free_space_restart"),
+        ),
+      );
     }
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { UsageError } from "../usage-error.ts";
 
 /**
@@ -18,8 +19,6 @@ function reading<Value>(path: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    throw new UsageError(
-      `${path} could not be read: ${messageOf(error)}. Check that it is a file and that you may read it.`,
-    );
+    throw new UsageError(daemonText("file_not_read", { path, error: messageOf(error) }));
   }
 }

@@ -3,6 +3,8 @@ import { messageOf } from "../../model/narrow.ts";
 import { shorten } from "../../model/parts/content.ts";
 import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
 import type { OpenRequest } from "../../model/session.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import type { Written } from "../../model/text/written.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import { checkAnswer } from "../sessions/check-answer.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -71,7 +73,7 @@ interface HeldRequestsOptions {
 export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
   const { readProcesses, isWatched, log, now, report } = options;
   const held = new Map<string, Held>();
-  const ended = new Map<string, { why: string; answer?: Answer }>();
+  const ended = new Map<string, { why: Written; answer?: Answer }>();
   const listeners = new Set<(session_id: string) => void>();
   let timer: NodeJS.Timeout | undefined;
   let is_closed = false;
@@ -82,7 +84,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
   };
 
   /** `why`: the reply to late answers. */
-  function end(entry: Held, why: string) {
+  function end(entry: Held, why: Written) {
     for (const { request_id } of entry.asked.requests) {
       if (!held.delete(request_id)) continue;
       const answer = entry.answers.get(request_id);
@@ -97,7 +99,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
     }
   }
 
-  function release(entry: Held, why: string) {
+  function release(entry: Held, why: Written) {
     entry.connection.release();
     end(entry, why);
   }
@@ -184,8 +186,8 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
         throw new Refused(
           503,
           "not_logged",
-          `The answer could not be logged, so it was not given: ${messageOf(error)}.`,
-          "Answer in the terminal, or free some disk space.",
+          daemonText("answer_not_logged", { error: messageOf(error) }),
+          daemonText("answer_in_terminal"),
         );
       }
       entry.answers.set(request_id, answer);
@@ -213,7 +215,7 @@ function reasonToRelease(
   entry: Held,
   process: TerminalProcess | undefined,
   { now, isWatched }: Pick<HeldRequestsOptions, "now" | "isWatched">,
-): string | undefined {
+): Written | undefined {
   if (entry.asked.ends_by === "agent") return undefined;
   const age = now() - entry.asked_at;
   if (entry.hides_dialog) {
@@ -229,6 +231,6 @@ function reasonToRelease(
   return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
 }
 
-const ANSWERED = "This has been answered in another window.";
-const ANSWERED_IN_TERMINAL = "This has been answered in the terminal.";
-const LEFT = "This was left to the terminal: answer it there.";
+const ANSWERED = daemonText("answered_elsewhere");
+const ANSWERED_IN_TERMINAL = daemonText("answered_in_terminal");
+const LEFT = daemonText("left_to_terminal");

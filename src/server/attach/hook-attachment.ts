@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs
 import { dirname, join } from "node:path";
 import { structuredPatch } from "diff";
 import { messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { textFields } from "../../model/text/written.ts";
 import type { Attachment } from "../../protocol.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
@@ -71,10 +73,14 @@ export function hookAttachment(
         const is_installed = hasHook(text, mark);
         base = { ...base, is_installed };
         const after = is_installed ? (removed(text) ?? "") : addHooks(text, added);
-        return { ...base, diff: diffOf(file, text, after), ...(problem !== undefined && { problem }) };
+        return {
+          ...base,
+          diff: diffOf(file, text, after),
+          ...(problem !== undefined && textFields("problem", problem)),
+        };
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        return { ...base, diff: "", problem: error.message };
+        return { ...base, diff: "", ...textFields("problem", error.title) };
       }
     },
     install() {
@@ -90,7 +96,7 @@ export function hookAttachment(
         writeSettings(file, after);
       } catch (error) {
         rmSync(backup, { force: true });
-        throw new UsageError(`${file} could not be changed: ${messageOf(error)}. Nothing was changed.`);
+        throw new UsageError(daemonText("file_not_changed", { path: file, error: messageOf(error) }));
       }
     },
     remove() {

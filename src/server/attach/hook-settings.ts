@@ -1,5 +1,6 @@
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse } from "jsonc-parser";
 import { asArray, asObject } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { UsageError } from "../usage-error.ts";
 
 /**
@@ -65,10 +66,7 @@ function check(text: string, events: readonly string[]): void {
     settings !== undefined &&
     hooks !== undefined &&
     events.every((event) => hooks[event] === undefined || Array.isArray(hooks[event]));
-  if (errors.length > 0 || !isKnown)
-    throw new UsageError(
-      "The settings file does not have the agent's format. Fix it first. Nothing was changed.",
-    );
+  if (errors.length > 0 || !isKnown) throw new UsageError(daemonText("settings_format"));
 }
 
 function edited(text: string, path: (string | number)[], value: unknown): string {

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { positionOf } from "../../model/transcript/accumulate.ts";
 import { type AttachReply, answerBody, type OpenRequestsReply, terminalPromptBody } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -28,7 +29,7 @@ export function addAttachRoutes(
     app.post(`/api/attach/:agent/${change}`, (context) => {
       const agent = context.req.param("agent");
       const attachment = attempt(() => attach.change(agent, change));
-      if (attachment === undefined) throw new Refused(404, "agent", `Agent ${agent} cannot be attached.`);
+      if (attachment === undefined) throw new Refused(404, "agent", daemonText("cannot_attach", { agent }));
       return context.json(attachment.describe());
     });
 
@@ -50,7 +51,7 @@ export function addAttachRoutes(
   for (const action of ["prompt", "stop"] as const)
     app.post(`/api/sessions/:id/terminal-${action}`, async (context) => {
       const id = context.req.param("id");
-      if (sessions.get(id) === undefined) throw new Refused(404, "no_session", "There is no such session.");
+      if (sessions.get(id) === undefined) throw new Refused(404, "no_session", daemonText("session_unknown"));
       try {
         if (action === "stop") await attach.input.stop(id);
         else {
@@ -58,7 +59,7 @@ export function addAttachRoutes(
           await deliverOnce(message_id, () => attach.input.prompt(id, text));
         }
       } catch (error) {
-        if (error instanceof InputRefused) throw new Refused(409, "not_taken", error.message);
+        if (error instanceof InputRefused) throw new Refused(409, "not_taken", error.title);
         throw error;
       }
       return context.json({});
@@ -98,7 +99,7 @@ function attempt<Value>(work: () => Value): Value {
   try {
     return work();
   } catch (error) {
-    if (error instanceof UsageError) throw new Refused(409, "settings", error.message);
+    if (error instanceof UsageError) throw new Refused(409, "settings", error.title);
     throw error;
   }
 }

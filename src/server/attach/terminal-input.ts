@@ -1,3 +1,5 @@
+import { CodedError } from "../../model/text/coded-error.ts";
+
 /** Sends prompts to agents that run in terminals. Sessions are named by the agent's own ids. */
 export interface TerminalInput {
   /** Whether the session accepts prompts. */
@@ -9,6 +11,6 @@ export interface TerminalInput {
 }
 
 /** The agent did not accept a prompt or a stop. The message is a sentence with the reason. */
-export class InputRefused extends Error {
+export class InputRefused extends CodedError {
   override readonly name = "InputRefused";
 }

@@ -1,3 +1,4 @@
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { OPENED_HEAD_LIMIT, OPENED_LIMIT } from "../../protocol.ts";
 import type { Refusal } from "./refusals.ts";
 
@@ -53,11 +54,11 @@ export function refuseBody(request: AuthRequest): Refusal | undefined {
   // Forms of other pages cannot send either type.
   const accepted = pathOf(request.target) === OPENS_FILES ? "application/octet-stream" : "application/json";
   if (type !== accepted)
-    return { status: 415, code: "content_type", message: `Only ${accepted} is accepted.` };
+    return { status: 415, code: "content_type", message: daemonText("type_not_accepted", { accepted }) };
   const length = request.header("content-length");
   const limit = bodyLimitOf(request.target);
   if (length !== undefined && !(Number(length) <= limit)) {
-    return { status: 413, code: "too_large", message: `A body can have at most ${limit} bytes.` };
+    return { status: 413, code: "too_large", message: daemonText("body_too_long", { limit }) };
   }
   return undefined;
 }

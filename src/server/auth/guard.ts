@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { CLIENT_HEADER } from "../../protocol.ts";
 import { type Access, ingestToken } from "./access.ts";
 import { type AuthRequest, POSTED_FILES, PUSHES, pathOf, refuseBody, wantsPage } from "./auth-request.ts";
@@ -83,7 +84,11 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (refused) return refuse(refused);
     if (!["GET", "HEAD", "POST"].includes(request.method)) {
       return refuse(
-        { status: 405, code: "method", message: `${request.method} is not supported.` },
+        {
+          status: 405,
+          code: "method",
+          message: daemonText("method_unsupported", { method: request.method }),
+        },
         { allow: "GET, HEAD, POST" },
       );
     }
@@ -91,7 +96,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (site !== undefined && site !== "same-origin") {
       const cookie_set = site === "none" || wantsPage(request);
       if (api || request.method === "POST" || !cookie_set) {
-        return refuse({ status: 403, code: "site", message: "Requests from other sites are refused." });
+        return refuse({ status: 403, code: "site", message: daemonText("other_site") });
       }
     }
     if (request.method === "POST" ? PUSHES.test(path) : path === POSTED_FILES) {
@@ -132,8 +137,8 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       return refuse({
         status: 403,
         code: "site",
-        message: "The browser did not confirm that this request comes from Verbatim's own page.",
-        remedy: "Use a browser that sends Sec-Fetch-Site, or a bearer token.",
+        message: daemonText("page_not_confirmed"),
+        remedy: daemonText("use_other_browser"),
       });
     }
     return undefined;
@@ -160,7 +165,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (failures.areTooMany()) return refuse(TOO_MANY, { "retry-after": "60" });
     if (!timingSafeEqual(digest(given), digest(password))) {
       failures.add();
-      return refuse({ status: 401, code: "password", message: "Wrong password." });
+      return refuse({ status: 401, code: "password", message: daemonText("password_wrong") });
     }
     return new Response(null, {
       status: 204,
@@ -176,11 +181,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const next = /^\/(?![/\\])[\w\-./~%?=&#:]*$/.test(asked) ? asked : "/";
     // A prefetching browser must not use up the link.
     if (/prefetch|prerender/.test(request.header("sec-purpose") ?? request.header("purpose") ?? "")) {
-      return answer(
-        { status: 403, code: "prefetch", message: "Launch links cannot be prefetched." },
-        false,
-        html,
-      );
+      return answer({ status: 403, code: "prefetch", message: daemonText("link_prefetched") }, false, html);
     }
     if (cookies.isIn(request))
       return new Response(null, { status: 303, headers: { ...html, location: next } });
@@ -203,18 +204,18 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const refused = refuseByAddress(request, origins, by_host);
     if (refused) return refused;
     if (request.method !== "GET" || pathOf(request.target) !== SOCKET_PATH) {
-      return { status: 400, code: "target", message: `Sockets can be opened at ${SOCKET_PATH} only.` };
+      return { status: 400, code: "target", message: daemonText("socket_elsewhere", { path: SOCKET_PATH }) };
     }
     const site = request.header("sec-fetch-site");
     if (site !== undefined && site !== "same-origin") {
-      return { status: 403, code: "site", message: "Requests from other sites are refused." };
+      return { status: 403, code: "site", message: daemonText("other_site") };
     }
     const token = checkBearer(request);
     if (token === "right") return undefined;
     if (token === "too many") return TOO_MANY;
     if (token === "wrong") return WRONG_TOKEN;
     // Only browsers have cookies, and browsers always send Origin with an upgrade.
-    if (request.header("origin") === undefined) return { ...NO_COOKIE, message: "No Origin and no token." };
+    if (request.header("origin") === undefined) return { ...NO_COOKIE, message: daemonText("no_origin") };
     return cookies.isIn(request) ? undefined : NO_COOKIE;
   }
 
@@ -265,28 +266,28 @@ function refuseByAddress(
 ): Refusal | undefined {
   const host = request.header("host");
   const origin = host === undefined ? undefined : by_host.get(host);
-  if (origin === undefined) {
+  if (host === undefined || origin === undefined) {
     return {
       status: 403,
       code: "host",
-      message: "Verbatim is not served at this address.",
-      remedy: `Open ${origins[0]}/ instead.`,
+      message: daemonText("not_served_here"),
+      remedy: daemonText("open_address", { address: `${origins[0]}/` }),
     };
   }
   if (!request.target.startsWith("/") || request.target.startsWith("//")) {
-    return { status: 400, code: "target", message: "The request target is not a path." };
+    return { status: 400, code: "target", message: daemonText("target_not_path") };
   }
   const from = request.header("origin");
   if (from !== undefined && from !== origin && origins.includes(from)) {
     return {
       status: 403,
       code: "origin",
-      message: `The page's origin is ${from}, but the request was sent to ${host}.`,
-      remedy: "A proxy in between must forward the original Host header.",
+      message: daemonText("origin_differs", { origin: from, host }),
+      remedy: daemonText("forward_host"),
     };
   }
   if (from !== undefined && from !== origin) {
-    return { status: 403, code: "origin", message: "Requests from other sites are refused." };
+    return { status: 403, code: "origin", message: daemonText("other_site") };
   }
   return undefined;
 }

@@ -2,10 +2,11 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
 import { openSqliteArchive } from "../../store/archive/sqlite.ts";
-import type { Notice } from "../../store/contract.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 import { openSqliteHistory } from "../../store/history/sqlite.ts";
 import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
@@ -156,12 +157,13 @@ async function openShownSamples(
   notices: Notice[],
 ): Promise<Samples | undefined> {
   const noSamples = (error: unknown): undefined => {
-    notices.push({
-      level: "warning",
-      text: `The sample sessions cannot be shown: ${messageOf(error)}.`,
-      remedy:
-        "Free some disk space and check the permissions of the data folder, or start with --no-samples.",
-    });
+    notices.push(
+      noticeOf(
+        "warning",
+        daemonText("no_samples", { error: messageOf(error) }),
+        daemonText("free_space_or_no_samples"),
+      ),
+    );
   };
   return await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report }).catch(noSamples);
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { FileBackedSessions } from "../import/catalog.ts";
 import type { SourceChoices } from "../import/source-choices.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -17,15 +18,15 @@ export function createSources(options: {
       const known = (await found.describeSources()).some((source) => source.agent === agent);
       if (!known) return undefined;
       if (!is_writable)
-        throw new Refused(409, "read_only", "Another daemon uses this data folder.", "Change it there.");
+        throw new Refused(409, "read_only", daemonText("other_daemon"), daemonText("change_there"));
       try {
         choices.set(agent, is_on);
       } catch (error) {
         throw new Refused(
           503,
           "disk",
-          `The choice could not be stored: ${messageOf(error)}.`,
-          "Free some disk space and check the permissions of the data folder.",
+          daemonText("choice_not_stored", { error: messageOf(error) }),
+          daemonText("free_space_and_check"),
         );
       }
       return (await found.describeSources()).find((source) => source.agent === agent);

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { compress } from "hono/compress";
 import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { StatusReply } from "../../protocol.ts";
 import { bodyLimitOf } from "../auth/auth-request.ts";
 import type { Guard } from "../auth/guard.ts";
@@ -123,10 +124,10 @@ export function createApp(options: AppOptions) {
   options.addPushRoutes?.(app);
   options.addManagedRoutes?.(app);
 
-  app.all("/api/*", (context) => refuse(context, 404, "route", "No such route."));
+  app.all("/api/*", (context) => refuse(context, 404, "route", daemonText("route_unknown")));
   addMovedSessionRoute(app, sessions);
   addFrontendRoute(app, frontend, remote);
-  app.notFound((context) => refuse(context, 404, "route", "No such route."));
+  app.notFound((context) => refuse(context, 404, "route", daemonText("route_unknown")));
   replyToErrors(app, guard, report);
   return app;
 }
@@ -158,7 +159,7 @@ function limitBodies(app: Hono): void {
   app.use(async (context, next) => {
     const maxSize = bodyLimitOf(context.req.path);
     if (maxSize === Number.POSITIVE_INFINITY) return await next();
-    const onError = () => refuse(context, 413, "too_large", `A body can have at most ${maxSize} bytes.`);
+    const onError = () => refuse(context, 413, "too_large", daemonText("body_too_long", { limit: maxSize }));
     const { url, method, headers, body, signal } = context.req.raw;
     // For a body without a length, `bodyLimit` creates a new `Request`, which fails with the server's request object.
     if (body !== null && !headers.has("content-length")) {
@@ -177,7 +178,7 @@ function replyToErrors(app: Hono, guard: Guard, report: (error: unknown) => void
     if (!isRefused) report(error);
     const refused = isRefused
       ? refusal(context, error)
-      : refuse(context, 500, "failed", "Internal error.", "See the daemon's log in the terminal.");
+      : refuse(context, 500, "failed", daemonText("internal_error"), daemonText("see_log"));
     for (const [name, value] of Object.entries(guard.headers(context.req.header("host")))) {
       refused.headers.set(name, value);
     }

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { compareTranscripts } from "../../model/compare/compare.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { CompareReply } from "../../protocol.ts";
 import { overviewOf } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -10,7 +11,7 @@ import { openSession } from "./session-query.ts";
 export function addCompareRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/compare", async (context) => {
     const other = context.req.query("with");
-    if (other === undefined) throw new Refused(400, "query", "`with` must be the id of another session.");
+    if (other === undefined) throw new Refused(400, "query", daemonText("compared_unknown"));
     const [left, right] = await Promise.all([
       openSession(sessions, context.req.param("id")),
       openSession(sessions, other),

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import type { ModelCall } from "../../model/context/context.ts";
 import { callAt, describeCall, itemText } from "../../model/context/describe-call.ts";
 import { modelCalls } from "../../model/context/model-calls.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { locatePart, overviewBefore, overviewOf } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -40,7 +41,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
     const calls = await callsOf(open, overview);
     const position = part === undefined ? undefined : await locatePart(open, part);
     if (part !== undefined && position === undefined)
-      throw new Refused(404, "no_part", "The session has no such part.");
+      throw new Refused(404, "no_part", daemonText("part_unknown"));
     const found = position === undefined ? (number ?? 0) : callAt(calls, position);
     const first_part = calls[found - 1]?.first_part ?? 0;
     const transcript = await overviewBefore(open, first_part);
@@ -50,11 +51,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/context", async (context) => {
     const { call, part, find = "" } = context.req.query();
     if ((call === undefined) === (part === undefined) || find.length > FIND_LIMIT)
-      throw new Refused(
-        400,
-        "query",
-        "Exactly one of `call` and `part` is required, and `find` can have at most 1,000 characters.",
-      );
+      throw new Refused(400, "query", daemonText("call_or_part"));
     const { transcript, calls, number } = await callsBefore(context.req.param("id"), {
       number: numberOf(call),
       part,
@@ -75,5 +72,4 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
   });
 }
 
-const noCall = (): Refused =>
-  new Refused(404, "no_call", "The session has no such model call, or the call has no such item.");
+const noCall = (): Refused => new Refused(404, "no_call", daemonText("model_call_unknown"));

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { stream } from "hono/streaming";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
 import type { Notes } from "../sessions/notes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -11,7 +12,12 @@ export function addExportRoute(app: Hono, sessions: Sessions, notes: Notes | und
   app.get("/api/sessions/:id/export", async (context) => {
     const format = context.req.query("format") ?? "jsonl";
     if (!isExportFormat(format)) {
-      return refuse(context, 400, "format", `\`format\` must be one of ${EXPORT_FORMATS.join(", ")}.`);
+      return refuse(
+        context,
+        400,
+        "format",
+        daemonText("format_not_known", { formats: EXPORT_FORMATS.join(", ") }),
+      );
     }
     const id = context.req.param("id");
     const session = sessions.get(id);

@@ -1,6 +1,8 @@
 import type { Hono } from "hono";
 import { type LaneBar, laneBars } from "../../model/lanes/lane.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { titleOfError } from "../../model/text/coded-error.ts";
+import { textFields } from "../../model/text/written.ts";
 import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
@@ -61,7 +63,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
         session_id: id,
         depth,
         bars: [],
-        problem: error instanceof Error ? error.message : String(error),
+        ...textFields("problem", titleOfError(error)),
       };
     }
   }

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { OPENED_HEAD_LIMIT, type OpenedFilesHead, openedFilesHead } from "../../protocol.ts";
 import type { GivenFile, OpenedFiles } from "../sessions/opened-files.ts";
 import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
@@ -22,7 +23,7 @@ export function addOpenedFilesRoutes(app: Hono, opened_files: OpenedFiles): void
   app.get("/api/opened-files/:session", (context) => {
     const found = opened_files.together(context.req.param("session"));
     if (found === undefined)
-      throw new Refused(404, "no_session", "This file is no longer open.", "Open it again.");
+      throw new Refused(404, "no_session", daemonText("opened_file_closed"), daemonText("open_again"));
     return context.json(found);
   });
 }
@@ -42,7 +43,7 @@ async function readFiles(
     let rest = bytes;
     while (rest.length > 0) {
       const file = files?.[at];
-      if (file === undefined) throw new Refused(400, "body", "The body is longer than its files.");
+      if (file === undefined) throw new Refused(400, "body", daemonText("body_longer_than_files"));
       const piece = rest.subarray(0, file.bytes.length - filled);
       file.bytes.set(piece, filled);
       filled += piece.length;
@@ -61,7 +62,7 @@ async function readFiles(
       const newline = chunk.indexOf(NEWLINE);
       pieces.push(newline === -1 ? chunk : chunk.subarray(0, newline));
       if (pieces.reduce((sum, piece) => sum + piece.length, 0) > OPENED_HEAD_LIMIT)
-        throw new Refused(413, "too_large", "The list of files is too long.");
+        throw new Refused(413, "too_large", daemonText("file_list_too_long"));
       if (newline === -1) continue;
       const head = readHead(Buffer.concat(pieces).toString());
       release = opened_files.reserve(head.files.reduce((sum, { size }) => sum + size, 0));
@@ -89,7 +90,7 @@ function readHead(text: string): OpenedFilesHead {
     throw new Refused(400, "body", `\`${issue?.path.join(".") || "body"}\`: ${issue?.message ?? "wrong"}.`);
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused(400, "body", "The body's first line is not valid JSON.");
+    throw new Refused(400, "body", daemonText("first_line_not_json"));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { wholePart } from "../../model/truncate/media-references.ts";
 import { loadPart } from "../sessions/load-parts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -23,7 +24,7 @@ export function addPartRoutes(app: Hono, sessions: Sessions): void {
 
   app.get("/api/sessions/:id/parts/:part/output", async (context) => {
     const from = numberOf(context.req.query("from") ?? "0");
-    if (from === undefined) return refuse(context, 400, "range", "`from` must be a position from 0.");
+    if (from === undefined) return refuse(context, 400, "range", daemonText("from_not_position"));
     if (!sessions.get(context.req.param("id"))) return noSession(context);
     const bytes = await sessions.output(context.req.param("id"), context.req.param("part"), from);
     return bytes ? download(bytes, "text/plain; charset=utf-8") : noOutput(context);

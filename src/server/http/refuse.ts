@@ -1,30 +1,27 @@
 import type { Context } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import type { Written } from "../../model/text/written.ts";
 import type { ErrorReply } from "../../protocol.ts";
+import { errorOf } from "../sessions/refused.ts";
 
 /** Replies with an error. */
 export function refuse(
   context: Context,
   status: 400 | 404 | 413 | 500,
   code: string,
-  message: string,
-  remedy?: string,
+  message: Written,
+  remedy?: Written,
 ) {
-  const reply: ErrorReply = { error: remedy === undefined ? { code, message } : { code, message, remedy } };
+  const reply: ErrorReply = { error: errorOf(code, message, remedy) };
   return context.json(reply, status);
 }
 
 /** The reply to an unknown session id. */
 export const noSession = (context: Context) =>
-  refuse(context, 404, "no_session", "There is no such session.", "Reload the list of sessions.");
+  refuse(context, 404, "no_session", daemonText("session_unknown"), daemonText("reload_list"));
 
 /** The reply to an output whose file is gone. */
-export const noOutput = (context: Context) =>
-  refuse(
-    context,
-    404,
-    "no_output",
-    "The file with the complete output is not in the session's folder, or no longer exists.",
-  );
+export const noOutput = (context: Context) => refuse(context, 404, "no_output", daemonText("output_gone"));
 
 /** The reply to an unknown part. */
-export const noPart = (context: Context) => refuse(context, 404, "no_part", "The session has no such part.");
+export const noPart = (context: Context) => refuse(context, 404, "no_part", daemonText("part_unknown"));

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { isUuid } from "../../model/is-uuid.ts";
 import { ruleBody, ruleTrialBody } from "../../model/rules/rule.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { RulesReply } from "../../protocol.ts";
 import { SearchTimeout } from "../index/search-thread.ts";
 import type { RuleTrial } from "../index/try-rule.ts";
@@ -16,17 +17,17 @@ export function addRulesRoutes(app: Hono, rules: Rules, trial: RuleTrial | undef
   });
   app.post("/api/rules/try", async (context) => {
     const body = await readBody(context, ruleTrialBody);
-    if (!trial) throw new Refused(409, "no_index", "This daemon has no index of past sessions.");
+    if (!trial) throw new Refused(409, "no_index", daemonText("no_index"));
     try {
       return context.json(await trial.tryRule(body));
     } catch (error) {
       if (!(error instanceof SearchTimeout)) throw error;
-      throw new Refused(400, "slow_query", error.message, "Use a simpler expression, or add words.");
+      throw new Refused(400, "slow_query", error.title, daemonText("simpler_expression"));
     }
   });
   app.post("/api/rules/:rule", async (context) => {
     const id = context.req.param("rule");
-    if (!isUuid(id)) throw new Refused(400, "rule_id", "The rule's id must be a UUID.");
+    if (!isUuid(id)) throw new Refused(400, "rule_id", daemonText("rule_id_not_uuid"));
     return context.json({ rule: rules.put(id, await readBody(context, ruleBody)) });
   });
   app.post("/api/rules/:rule/delete", (context) => {

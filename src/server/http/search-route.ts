@@ -1,5 +1,7 @@
 import type { Context, Hono } from "hono";
 import { SearchQueryError } from "../../model/search/query.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import type { Written } from "../../model/text/written.ts";
 import { DEFAULT_LIMIT, type Search } from "../index/search-service.ts";
 import { SearchTimeout } from "../index/search-thread.ts";
 import { Refused, refusal } from "../sessions/refused.ts";
@@ -15,16 +17,12 @@ export function addSearchRoute(app: Hono, search: Search): void {
   app.get("/api/search", async (context) => {
     const { q, limit, sort, cursor } = context.req.query();
     if (q === undefined || q.trim() === "" || q.length > QUERY_LIMIT)
-      return refuse(
-        context,
-        "query",
-        `\`q\` is required: words to search for, at most ${QUERY_LIMIT} characters.`,
-      );
+      return refuse(context, "query", daemonText("search_needs_words", { limit: QUERY_LIMIT }));
     const count = limit === undefined ? DEFAULT_LIMIT : numberOf(limit);
     if (count === undefined || count < 1 || count > MAX_LIMIT)
-      return refuse(context, "query", `\`limit\` must be a number from 1 to ${MAX_LIMIT}.`);
+      return refuse(context, "query", daemonText("search_limit_range", { most: MAX_LIMIT }));
     if (sort !== undefined && sort !== "newest" && sort !== "rank")
-      return refuse(context, "query", "`sort` must be `newest` or `rank`.");
+      return refuse(context, "query", daemonText("search_sort_not_known"));
     try {
       return context.json(
         await search.search(q, {
@@ -34,13 +32,13 @@ export function addSearchRoute(app: Hono, search: Search): void {
         }),
       );
     } catch (error) {
-      if (error instanceof SearchQueryError) return refuse(context, "query", error.message);
+      if (error instanceof SearchQueryError) return refuse(context, "query", error.title);
       if (error instanceof SearchTimeout)
-        return refuse(context, "slow_query", error.message, "Use a simpler expression, or add words.");
+        return refuse(context, "slow_query", error.title, daemonText("simpler_expression"));
       throw error;
     }
   });
 }
 
-const refuse = (context: Context, code: string, message: string, remedy?: string): Response =>
+const refuse = (context: Context, code: string, message: Written, remedy?: Written): Response =>
   refusal(context, new Refused(400, code, message, remedy));

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
+import { plainText } from "../../model/text/written.ts";
 import { IN_PIECES } from "../../protocol.ts";
 import { type AuthRequest, bodyLimitOf } from "../auth/auth-request.ts";
 import type { Guard } from "../auth/guard.ts";
@@ -106,7 +107,12 @@ export async function serve(options: ListenOptions, open: (port: number) => Daem
     socket.on("error", () => socket.destroy());
     const refusal = guard.authorizeSocket(authRequestOf(incoming));
     if (refusal) {
-      return refuseSocket(socket, refusal.status, refusal.message, guard.headers(incoming.headers.host));
+      return refuseSocket(
+        socket,
+        refusal.status,
+        plainText(refusal.message),
+        guard.headers(incoming.headers.host),
+      );
     }
     sockets.handleUpgrade(incoming, socket, head, (client) =>
       live.accept(client, socket, new URLSearchParams(incoming.url?.split("?")[1]).has(IN_PIECES)),

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { locateCall, locatePart } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
@@ -6,7 +7,7 @@ import { numberOf } from "./query-number.ts";
 
 /** The error for an unknown session id. */
 export const noSession = (): Refused =>
-  new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
+  new Refused(404, "no_session", daemonText("session_unknown"), daemonText("reload_list"));
 
 /** Opens a session. Throws a `Refused` (404 `no_session`) if there is none. */
 export async function openSession(sessions: Sessions, id: string): Promise<OpenSession> {
@@ -19,14 +20,13 @@ export async function openSession(sessions: Sessions, id: string): Promise<OpenS
 export function turnOf(context: Context): number | "all" {
   const turn = context.req.query("turn");
   const number = turn === undefined ? "all" : numberOf(turn);
-  if (number === undefined || number === 0)
-    throw new Refused(400, "query", "`turn` must be a number from 1.");
+  if (number === undefined || number === 0) throw new Refused(400, "query", daemonText("turn_not_number"));
   return number;
 }
 
 /** The error for a turn that the session does not have. */
 export const noTurn = (turn: number | "all"): Refused =>
-  new Refused(404, "no_turn", `The session has no turn ${turn}.`);
+  new Refused(404, "no_turn", daemonText("turn_unknown", { turn }));
 
 /** The position of a part, of the part of a call, or of the first part of a turn. */
 export async function locate(

@@ -5,6 +5,7 @@ import { marksOf } from "../../model/parts/map-marks.ts";
 import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
 import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { PAGE_SIZE } from "../../protocol.ts";
 import { loadParts, overviewOf } from "../sessions/load-parts.ts";
 import { pageJson, placedParts, sessionPage } from "../sessions/pages.ts";
@@ -42,7 +43,7 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
     const from = numberOf(context.req.query("from"));
     const to = numberOf(context.req.query("to"));
     if (from === undefined || to === undefined || to < from) {
-      return refuse(context, 400, "range", "`from` and `to` must be positions from 0, in ascending order.");
+      return refuse(context, 400, "range", daemonText("range_not_positions"));
     }
     const open = await openSession(sessions, context.req.param("id"));
     return context.json({
@@ -56,11 +57,11 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/locate", async (context) => {
     const { part, turn, call, error, by } = context.req.query();
     if ([part, turn, call, error].filter((given) => given !== undefined).length !== 1) {
-      return refuse(context, 400, "query", "Exactly one of `part`, `turn`, `call` and `error` is required.");
+      return refuse(context, 400, "query", daemonText("one_place"));
     }
     const from = numberOf(error);
     if (error !== undefined && (from === undefined || (by !== "1" && by !== "-1"))) {
-      return refuse(context, 400, "query", "`error` must be a position from 0, and `by` 1 or -1.");
+      return refuse(context, 400, "query", daemonText("error_not_position"));
     }
     const open = await openSession(sessions, context.req.param("id"));
     const index =
@@ -97,7 +98,7 @@ export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";
     if (query.length > QUERY_LIMIT) {
-      return refuse(context, 400, "query", `A search can have at most ${QUERY_LIMIT} characters.`);
+      return refuse(context, 400, "query", daemonText("search_too_long", { limit: QUERY_LIMIT }));
     }
     const open = await openSession(sessions, context.req.param("id"));
     return context.json(await searchParts(open, query, () => context.req.raw.signal.aborted));
@@ -111,8 +112,8 @@ export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
       ...(status && { statuses: status }),
     });
     if (!filter.success) {
-      const kinds = `\`kind\` must be one of ${PART_KINDS.join(", ")}`;
-      return refuse(context, 400, "query", `${kinds}; \`status\` one of ${PART_STATUSES.join(", ")}.`);
+      const known = { kinds: PART_KINDS.join(", "), statuses: PART_STATUSES.join(", ") };
+      return refuse(context, 400, "query", daemonText("filter_not_known", known));
     }
     const open = await openSession(sessions, context.req.param("id"));
     const settings = {

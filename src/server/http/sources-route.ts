@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { type SourcesReply, sourceBody } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
@@ -15,7 +16,7 @@ export function addSourceRoutes(app: Hono, sources: Sources): void {
     const { is_on } = await readBody(context, sourceBody);
     const agent = context.req.param("agent");
     const changed = await sources.change(agent, is_on);
-    if (changed === undefined) throw new Refused(404, "no_agent", `Unknown agent ${agent}.`);
+    if (changed === undefined) throw new Refused(404, "no_agent", daemonText("agent_not_known", { agent }));
     return context.json(changed);
   });
 }

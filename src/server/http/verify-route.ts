@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Hono } from "hono";
 import { partDigest, sequenceDigest } from "../../model/compare/digest.ts";
 import { comparedLines, comparedText, verify } from "../../model/compare/verify.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { accumulate } from "../../model/transcript/accumulate.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
@@ -23,7 +24,7 @@ export function addVerifyRoutes(app: Hono, sessions: Sessions): void {
     const { page } = await readBody(context, verifyBody);
     const open = await openSession(sessions, id);
     if (open.transcript.unloaded !== undefined)
-      throw new Refused(413, "too_long", "The session is too large to be read again and compared at once.");
+      throw new Refused(413, "too_long", daemonText("reread_too_long"));
     const reread = await readAgain(sessions, id);
     // Taken after reading, so records that were written in the meantime are in both.
     const shown = open.transcript;
@@ -63,7 +64,7 @@ function createPauses(): () => Promise<void> {
 
 async function readAgain(sessions: Sessions, id: string): Promise<Transcript> {
   const frames = await sessions.frames(id);
-  if (frames === undefined) throw new Refused(404, "no_record", "The session's record is gone.");
+  if (frames === undefined) throw new Refused(404, "no_record", daemonText("record_gone"));
   const pause = createPauses();
   let transcript = emptyTranscript(id);
   for await (const batch of frames)

@@ -1,5 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { sep } from "node:path";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { textFields } from "../../model/text/written.ts";
 import type { AgentSource } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Notice } from "../../store/contract.ts";
@@ -79,7 +82,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   function problemsOf(folders: readonly string[], own: readonly SessionFile[]): AgentSource["problems"] {
     const unread = [...watch.errors, ...record_logs.errors]
       .filter(([path]) => folders.some((folder) => isWithin(folder, path)))
-      .map(([path, why]) => [path, unreadNotice(path, why)] as const);
+      .map(([path, why]) => [path, unreadNotice(why)] as const);
     const failed = own.flatMap(({ path }) => {
       const notice = failures.byPath.get(path);
       return notice ? [[path, notice] as const] : [];
@@ -98,7 +101,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     const descriptions = await Promise.all(folders.map(describeFolder));
     for (const { path, why } of descriptions)
       if (is_on && why !== undefined && !problems.some((problem) => problem.path === path))
-        problems.push(problemOf(path, unreadNotice(path, why)));
+        problems.push(problemOf(path, unreadNotice(why)));
     return {
       agent: format.id,
       name: format.name,
@@ -126,21 +129,20 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   };
 }
 
-const problemOf = (path: string, { text, remedy }: Notice): AgentSource["problems"][number] => ({
-  path,
-  text,
-  remedy: remedy ?? "Repair or remove it. Verbatim retries automatically.",
-});
+function problemOf(path: string, notice: Notice): AgentSource["problems"][number] {
+  const { level: _, unread: _unread, agent: _agent, ...texts } = notice;
+  return { path, ...textFields("remedy", daemonText("repair_or_remove")), ...texts };
+}
 
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
 
 /** Whether the path exists, and why it cannot be read. */
-async function describeFolder(path: string): Promise<{ path: string; exists: boolean; why?: string }> {
+async function describeFolder(path: string): Promise<{ path: string; exists: boolean; why?: CodedText }> {
   try {
     await readdir(path);
     return { path, exists: true };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return { path, exists: true };
-    return isMissing(error) ? { path, exists: false } : { path, exists: true, why: whyUnread(error) };
+    return isMissing(error) ? { path, exists: false } : { path, exists: true, why: whyUnread(path, error) };
   }
 }

@@ -45,7 +45,7 @@ export function importStatus({
       ...[...watch.errors, ...record_logs.errors]
         .filter(([path]) => !record_logs.owns(path) || record_logs.errors.has(path))
         .slice(0, MAX_NOTICES)
-        .map(([path, why]) => unreadNotice(path, why)),
+        .map(([, why]) => unreadNotice(why)),
       ...failures.notices,
     ],
     roots: roots

@@ -1,6 +1,8 @@
-import type { Notice } from "../../store/contract.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 import type { SessionFile } from "./session-file.ts";
-import { NO_PERMISSION, whyUnread } from "./watch/why-unread.ts";
+import { whyUnread } from "./watch/why-unread.ts";
 
 export const MAX_NOTICES = 20;
 /** A failed file is retried after one tick, then at doubling intervals up to this many ticks. */
@@ -33,7 +35,7 @@ export function createReadFailures({ tick, isClosed }: { tick: number; isClosed(
     const result = entry.queue.then(work).catch((error: unknown) => {
       const pause = Math.min(2 * (failed.get(entry)?.pause ?? tick / 2), MAX_RETRY_TICKS * tick);
       failed.set(entry, { pause, again_at: performance.now() + pause });
-      report(entry.path, unreadNotice(entry.path, whyUnread(error)));
+      report(entry.path, unreadNotice(whyUnread(entry.path, error)));
       return undefined;
     });
     entry.queue = result;
@@ -70,11 +72,7 @@ export function createReadFailures({ tick, isClosed }: { tick: number; isClosed(
   };
 }
 
-export const unreadNotice = (path: string, why: string): Notice => ({
-  level: "warning",
-  text: `${path}: ${why}.`,
-  ...(why === NO_PERMISSION && {
-    remedy: "Give the user who runs Verbatim permission to read it. Verbatim retries automatically.",
-  }),
+export const unreadNotice = (why: CodedText): Notice => ({
+  ...noticeOf("warning", why, why.code === "path_no_permission" ? daemonText("give_permission") : undefined),
   unread: true,
 });

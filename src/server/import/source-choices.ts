@@ -1,7 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, messageOf } from "../../model/narrow.ts";
-import type { Notice } from "../../store/contract.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 
 /** The user's choice of agents whose session files are read. Stored in the data folder. */
 export interface SourceChoices {
@@ -48,21 +50,16 @@ function readChoices(file: string): { off: Set<string>; notices: Notice[] } {
     const off = asObject(JSON.parse(readFileSync(file, "utf8")))?.off;
     if (Array.isArray(off) && off.every((agent) => typeof agent === "string"))
       return { off: new Set(off), notices: [] };
-    return unreadable(file, 'it is not {"off": ["agent", …]}');
+    return unreadable(daemonText("choices_format", { file }));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
       return { off: new Set(), notices: [] };
-    return unreadable(file, messageOf(error));
+    return unreadable(daemonText("choices_unreadable", { file, error: messageOf(error) }));
   }
 }
 
-function unreadable(file: string, why: string): { off: Set<string>; notices: Notice[] } {
-  const notice: Notice = {
-    level: "warning",
-    text: `${file} cannot be read, so all agents are read: ${why}.`,
-    remedy: "Fix or remove the file, then start Verbatim again.",
-  };
-  return { off: new Set(), notices: [notice] };
+function unreadable(text: CodedText): { off: Set<string>; notices: Notice[] } {
+  return { off: new Set(), notices: [noticeOf("warning", text, daemonText("fix_or_remove"))] };
 }
 
 /** Writes atomically: to a temporary file that is then renamed. */

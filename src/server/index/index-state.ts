@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
-import type { FileIdentity, Notice } from "../../store/contract.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { type FileIdentity, type Notice, noticeOf } from "../../store/contract.ts";
 import type { SegmentStart } from "../../store/index/contract.ts";
 import { deleteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 import { createSegmentStarts, readIndex, type SegmentTranscripts } from "./segment-starts.ts";
@@ -65,11 +66,11 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
       notice = undefined;
       return true;
     } catch (error) {
-      notice = {
-        level: "warning",
-        text: `The search index ${path} cannot be created: ${messageOf(error)}. Sessions cannot be searched.`,
-        remedy: "Free some space on the disk of the data folder, then restart Verbatim.",
-      };
+      notice = noticeOf(
+        "warning",
+        daemonText("no_search_index", { path, error: messageOf(error) }),
+        daemonText("free_data_folder_restart"),
+      );
       return false;
     }
   }

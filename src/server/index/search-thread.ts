@@ -1,4 +1,6 @@
 import { Worker } from "node:worker_threads";
+import { CodedError } from "../../model/text/coded-error.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type {
   PastPage,
   PastRequest,
@@ -33,10 +35,10 @@ const PROGRAM = new URL(
 );
 
 /** A search that took too long because of its query. */
-export class SearchTimeout extends Error {
+export class SearchTimeout extends CodedError {
+  override readonly name = "SearchTimeout";
   constructor() {
-    super("The search took longer than 10 seconds and was stopped.");
-    this.name = "SearchTimeout";
+    super(daemonText("search_timeout"));
   }
 }
 

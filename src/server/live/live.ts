@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import {
   type ClientMessage,
   clientMessage,
@@ -8,7 +9,7 @@ import {
   type ServerMessage,
   sessionsChannel,
 } from "../../protocol.ts";
-import { Refused } from "../sessions/refused.ts";
+import { errorOf, Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { type Channel, createListChannel, createSessionChannel } from "./channels.ts";
 import type { Client } from "./client.ts";
@@ -152,7 +153,7 @@ export function createLive({
     if (client.socket.readyState !== WebSocket.OPEN) return;
     const message = parseMessage(data);
     if (!message) {
-      refuse(client, "message", "Invalid message.");
+      refuse(client, errorOf("message", daemonText("message_invalid")));
       return dismiss(client, "invalid message");
     }
     switch (message.type) {
@@ -170,7 +171,11 @@ export function createLive({
     { channel: name, epoch, after_seq, check }: Extract<ClientMessage, { type: "subscribe" }>,
   ): Promise<void> {
     if (client.channels.size >= MAX_CHANNELS && !client.channels.has(name)) {
-      return refuse(client, "too_many_channels", `A socket can have at most ${MAX_CHANNELS} channels.`, name);
+      return refuse(
+        client,
+        errorOf("too_many_channels", daemonText("too_many_channels", { limit: MAX_CHANNELS })),
+        name,
+      );
     }
     let channel: Channel | undefined;
     try {
@@ -180,18 +185,12 @@ export function createLive({
       } while (channel && channels.get(name) !== channel);
     } catch (error) {
       if (error instanceof Refused) {
-        const { code, message, remedy } = error;
-        return refuse(client, code, remedy === undefined ? message : `${message} ${remedy}`, name);
+        return refuse(client, error.error, name);
       }
-      refuse(
-        client,
-        "failed",
-        "The channel could not be opened. See the daemon's log in the terminal.",
-        name,
-      );
+      refuse(client, errorOf("failed", daemonText("channel_failed")), name);
       throw error;
     }
-    if (!channel) return refuse(client, "no_channel", "No such channel.", name);
+    if (!channel) return refuse(client, errorOf("no_channel", daemonText("channel_unknown")), name);
     if (client.socket.readyState !== WebSocket.OPEN) return closeIfIdle(channel);
     // Frames queued for other clients are part of this client's missed frames. Flush them so that it does not get them twice.
     channel.flush();

@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import type { ServerMessage } from "../../protocol.ts";
+import type { ErrorReply, ServerMessage } from "../../protocol.ts";
 import { type Channel, checked, type SnapshotReason } from "./channels.ts";
 import type { Client } from "./client.ts";
 
@@ -44,10 +44,14 @@ export function sendSnapshot(client: Client, channel: Channel, reason: SnapshotR
 }
 
 /** Tells a client that its message was refused. */
-export function refuse(client: Client, code: string, message: string, channel?: string): void {
-  const refused: ServerMessage = { type: "refused", code, message };
-  if (channel !== undefined) refused.channel = channel;
-  notify(client, refused);
+export function refuse(client: Client, error: ErrorReply["error"], channel?: string): void {
+  const { remedy, message, ...rest } = error;
+  notify(client, {
+    type: "refused",
+    ...(channel !== undefined && { channel }),
+    ...rest,
+    message: remedy === undefined ? message : `${message} ${remedy}`,
+  });
 }
 
 /** Disconnects a client that violates the protocol. Its further messages are ignored. */

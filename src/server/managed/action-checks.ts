@@ -1,4 +1,6 @@
 import type { Prompt } from "../../agent/agent.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { prefixed, writtenText } from "../../model/text/written.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import type { ManagedSession } from "./managed-session.ts";
@@ -25,7 +27,7 @@ export function createActionChecks(options: ActionChecksOptions) {
   /** The id of a new session must not be in use. */
   function checkNew(session_id: string) {
     if (options.isInOtherSource?.(session_id) !== true) return;
-    throw new Refused(409, "session_id", "A session in an agent's file has this id.", "Choose another UUID.");
+    throw new Refused(409, "session_id", daemonText("id_in_file"), daemonText("choose_uuid"));
   }
 
   /** A session whose agent this daemon runs. */
@@ -33,13 +35,9 @@ export function createActionChecks(options: ActionChecksOptions) {
     writable();
     const entry = entries.get(id);
     if (!entry)
-      throw new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
+      throw new Refused(404, "no_session", daemonText("session_unknown"), daemonText("reload_list"));
     if (entry.config.kind === "pushed") {
-      throw new Refused(
-        409,
-        "pushed",
-        "This session is pushed by another program. Verbatim does not run its agent.",
-      );
+      throw new Refused(409, "pushed", daemonText("session_pushed"));
     }
     return entry;
   }
@@ -47,8 +45,12 @@ export function createActionChecks(options: ActionChecksOptions) {
   function writable() {
     if (commit_queue.writable) return;
     const [why] = commit_queue.notices;
-    const message = `No sessions can be run. ${why?.text ?? ""}`.trim();
-    throw new Refused(409, "read_only", message, why?.remedy);
+    throw new Refused(
+      409,
+      "read_only",
+      daemonText("no_sessions_run", { reason: why?.text ?? "" }),
+      why?.remedy && writtenText(why.remedy, why.remedy_code),
+    );
   }
 
   /** An action is confirmed once it is on disk. */
@@ -60,11 +62,12 @@ export function createActionChecks(options: ActionChecksOptions) {
     const how = await Promise.race([commit_queue.stored(id), overdue]);
     clearTimeout(timer);
     if (how === "overdue") {
+      const { remedy, remedy_code } = commit_queue.write_error ?? {};
       throw new Refused(
         503,
         "disk",
-        "The change is not on disk yet: the data folder cannot be written.",
-        commit_queue.write_error?.remedy ?? "Free some disk space. The change is stored then.",
+        daemonText("not_on_disk"),
+        remedy === undefined ? daemonText("free_space") : writtenText(remedy, remedy_code),
       );
     }
   }
@@ -72,15 +75,23 @@ export function createActionChecks(options: ActionChecksOptions) {
   /** An agent that can be started. */
   function available(agent: string): AgentKind {
     const kind = agents.find(agent);
-    if (!kind) throw new Refused(400, "agent", `\`agent\`: unknown agent ${JSON.stringify(agent)}.`);
+    if (!kind) throw new Refused(400, "agent", daemonText("agent_unknown", { agent }));
     const { unavailable } = kind.entry;
-    if (unavailable) throw new Refused(409, "unavailable", unavailable.message, unavailable.remedy);
+    if (unavailable) {
+      const { message, message_code, remedy, remedy_code } = unavailable;
+      throw new Refused(
+        409,
+        "unavailable",
+        writtenText(message, message_code),
+        writtenText(remedy, remedy_code),
+      );
+    }
     return kind;
   }
 
   function checkImages(kind: AgentKind | undefined, { parts }: Prompt) {
     if (kind?.entry.takes_images === false && parts.some(({ type }) => type !== "text")) {
-      throw new Refused(400, "images", "`prompt.images`: this agent does not accept images.");
+      throw new Refused(400, "images", daemonText("no_images"));
     }
   }
 
@@ -88,7 +99,7 @@ export function createActionChecks(options: ActionChecksOptions) {
   function checkModel(kind: AgentKind | undefined, model: string | undefined): Promise<void> | undefined {
     if (model === undefined) return undefined;
     return kind?.problemOf?.(model).then((problem) => {
-      if (problem !== undefined) throw new Refused(400, "model", `\`model\`: ${problem}`);
+      if (problem !== undefined) throw new Refused(400, "model", prefixed("`model`", problem));
     });
   }
 
@@ -96,5 +107,4 @@ export function createActionChecks(options: ActionChecksOptions) {
 }
 
 /** The error for an id that another session has. */
-export const otherSession = () =>
-  new Refused(409, "session_id", "`session_id`: another session has this id.");
+export const otherSession = () => new Refused(409, "session_id", daemonText("id_of_other_session"));

@@ -6,16 +6,19 @@ import { type AcpProgram, listPastSessions, readPastSession } from "../../agent/
 import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
-import { messageOf } from "../../model/narrow.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
-import { CodedError } from "../../model/text/coded-error.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { CodedError, titleOfError } from "../../model/text/coded-error.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { failureText } from "../../model/text/failure-texts.ts";
+import { textFields } from "../../model/text/written.ts";
+import type { Unavailable } from "../../protocol.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
 import { findModel, priceOf } from "../../providers/models.ts";
 import { createScriptedProvider } from "../../providers/scripted/provider.ts";
 import { scripts } from "../../providers/scripted/scripts/index.ts";
-import type { Notice } from "../../store/contract.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import { installedAgents } from "./installed-agents.ts";
@@ -82,12 +85,12 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
     find: (id) => by_id.get(id),
     get notices() {
       return (servers?.problems ?? []).map(
-        ({ server, message }): Notice => ({
-          level: "warning",
-          text: `The MCP server ${server} cannot be used: ${message.replace(/\.$/, "")}.`,
-          remedy:
-            "If it has ended or did not answer, it is tried again when the next session starts. Otherwise fix mcp_servers in config.json in the data folder, then restart Verbatim.",
-        }),
+        ({ server, message }): Notice =>
+          noticeOf(
+            "warning",
+            daemonText("mcp_server_unusable", { server, error: message.replace(/\.$/, "") }),
+            daemonText("mcp_server_tried_again"),
+          ),
       );
     },
     async close() {
@@ -156,20 +159,17 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
   const unavailable =
     rulesUnread(options.config) ??
     (entry.base_url === undefined
-      ? {
-          message: `${entry.title} has no base URL.`,
-          remedy: `Add "providers": {"${entry.id}": {"base_url": "http://…"}} to config.json in the data folder.`,
-        }
+      ? notUsable(
+          daemonText("no_base_url", { provider: entry.title }),
+          daemonText("add_base_url", { id: entry.id }),
+        )
       : provider === undefined
-        ? {
-            message: `${entry.title} cannot be used: its protocol ${entry.wire} is not supported.`,
-            remedy: "Choose another provider.",
-          }
+        ? notUsable(
+            daemonText("protocol_unsupported", { provider: entry.title, protocol: entry.wire }),
+            daemonText("choose_provider"),
+          )
         : entry.key_help !== undefined && api_key === undefined
-          ? {
-              message: `${entry.title} needs an API key.`,
-              remedy: `${entry.key_help.text} Or write {"${entry.id}": "…"} to keys.json in the data folder, and chmod 600 it. Then start Verbatim again.`,
-            }
+          ? notUsable(daemonText("needs_key", { provider: entry.title }), howToSetKey(entry))
           : undefined);
   return {
     ...OF_LOOP,
@@ -210,11 +210,20 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
 /** If the rules cannot be read, nothing that they may forbid is run. */
 function rulesUnread({ rules }: Config) {
   if (rules !== undefined) return undefined;
-  return {
-    message: "The rules in config.json cannot be read. Nothing that they may forbid is run.",
-    remedy: "Fix the file, then restart Verbatim.",
-  };
+  return notUsable(daemonText("rules_unreadable"), daemonText("fix_and_restart"));
 }
+
+function howToSetKey({ id, title, key_variables: [variable = ""], key_help }: Entry): CodedText {
+  const source = key_help?.params?.place;
+  return typeof source === "string"
+    ? daemonText("set_key_from_or_write", { variable, source, id })
+    : daemonText("set_key_for_or_write", { variable, provider: title, id });
+}
+
+const notUsable = (message: CodedText, remedy: CodedText): Unavailable => ({
+  ...textFields("message", message),
+  ...textFields("remedy", remedy),
+});
 
 function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
   const provider = createScriptedProvider({ readFile: readRegularFile });
@@ -233,7 +242,7 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
       cwd: options.playground,
       ...(unavailable === undefined ? {} : { unavailable }),
     },
-    problemOf: (model) => provider.load(model).then(() => undefined, messageOf),
+    problemOf: (model) => provider.load(model).then(() => undefined, titleOfError),
     async create({ model = first }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
       if (host.cwd === options.playground) await writeFiles(options.playground, scripts.get(model)?.files);

@@ -1,5 +1,6 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { Refused } from "../sessions/refused.ts";
 import { type ActionChecks, otherSession } from "./action-checks.ts";
 import type { Agents } from "./agents.ts";
@@ -45,11 +46,7 @@ export function createForkActions({
         checkNew(session_id);
         const kind = available(recorder.config.agent);
         if (!kind.from_history) {
-          throw new Refused(
-            409,
-            "cannot",
-            "Sessions of this agent cannot be forked, because the agent keeps its own state.",
-          );
+          throw new Refused(409, "cannot", daemonText("cannot_fork"));
         }
         if (prompt) checkImages(kind, prompt);
         const inherited = findPart(recorder, before).events;
@@ -76,15 +73,11 @@ export function createForkActions({
       const recorder = await load(entry);
       const kind = available(recorder.config.agent);
       if (!kind.from_history) {
-        throw new Refused(
-          409,
-          "cannot",
-          "Sessions of this agent cannot be rewound, because the agent keeps its own state.",
-        );
+        throw new Refused(409, "cannot", daemonText("cannot_rewind"));
       }
       const cut = findPart(recorder, before);
       if (entry.host?.working) {
-        throw new Refused(409, "busy", "The agent is running.", "Stop it, or wait until its turn ends.");
+        throw new Refused(409, "busy", daemonText("agent_running"), daemonText("stop_or_wait"));
       }
       const frames: Frame[] = rewindFrames(recorder.buffer.transcript, cut.message_id, now());
       if (frames.length > 0) {
@@ -100,10 +93,5 @@ export function createForkActions({
 function findPart(recorder: Recorder, before: string) {
   const cut = historyBefore(recorder.history(), before);
   if (cut) return cut;
-  throw new Refused(
-    400,
-    "before",
-    "`before`: no turn of the session begins with this prompt.",
-    "Use the id of a prompt's part or message.",
-  );
+  throw new Refused(400, "before", daemonText("before_unknown"), daemonText("use_prompt_id"));
 }

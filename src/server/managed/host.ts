@@ -4,6 +4,7 @@ import { promptLine } from "../../model/parts/content.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
 import { CodedError } from "../../model/text/coded-error.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import type { SessionState } from "../../store/history/session-config.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -80,8 +81,8 @@ export function createHost(options: HostOptions): Host {
     throw new Refused(
       409,
       "closed",
-      `The agent ${JSON.stringify(recorder.config.agent)} of this session is no longer configured.`,
-      "Add it to config.json in the data folder, then restart Verbatim.",
+      daemonText("agent_not_configured", { agent: recorder.config.agent }),
+      daemonText("add_to_config"),
     );
   }
 
@@ -143,9 +144,10 @@ export function createHost(options: HostOptions): Host {
     },
     compact() {
       const kind = open();
-      if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot compact its context.");
+      if (!kind.can_compact) throw new Refused(409, "cannot", daemonText("cannot_compact"));
       if (turns.running?.compaction) return;
-      if (turns.running) throw new Refused(409, "busy", "The agent is running.", "Wait until its turn ends.");
+      if (turns.running)
+        throw new Refused(409, "busy", daemonText("agent_running"), daemonText("wait_for_turn"));
       if (isCompacted(recorder.buffer.transcript)) return;
       const turn_id = randomUUID();
       recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
@@ -157,7 +159,7 @@ export function createHost(options: HostOptions): Host {
     },
     setModel(model) {
       const kind = open();
-      if (!kind.can_switch_model) throw new Refused(409, "cannot", "This agent's model cannot be changed.");
+      if (!kind.can_switch_model) throw new Refused(409, "cannot", daemonText("cannot_switch_model"));
       if (recorder.config.model === model) return;
       recorder.setConfig({ model });
       // The error is reported by the turn that created the agent.

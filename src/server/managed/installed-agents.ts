@@ -1,5 +1,8 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { textFields } from "../../model/text/written.ts";
+import type { Unavailable } from "../../protocol.ts";
 
 /** An installed agent that supports the Agent Client Protocol, or would with an adapter that is missing. */
 export interface InstalledAgent {
@@ -8,7 +11,7 @@ export interface InstalledAgent {
   command: string;
   args: string[];
   /** Set if its program is installed but not its adapter. */
-  missing?: { message: string; remedy: string };
+  missing?: Unavailable;
 }
 
 /**
@@ -52,8 +55,8 @@ export function installedAgents(path: string | undefined): InstalledAgent[] {
     if (command !== undefined) return [{ id, title, command, args }];
     if (adapter === undefined || find(program) === undefined) return [];
     const missing = {
-      message: `${title} needs an adapter.`,
-      remedy: `Run \`npm install -g ${adapter.package}\`, then restart Verbatim.`,
+      ...textFields("message", daemonText("needs_adapter", { agent: title })),
+      ...textFields("remedy", daemonText("install_adapter", { package: adapter.package })),
     };
     return [{ id, title, command: adapter.program, args, missing }];
   });

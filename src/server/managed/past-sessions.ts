@@ -1,5 +1,6 @@
 import { PastSessionsFailure } from "../../agent/acp/past-sessions.ts";
 import type { Frame } from "../../model/frames/frame.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { OpenPastBody, PastSessionsReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind } from "./agents.ts";
@@ -56,7 +57,7 @@ export function createPastSessions({
   function pastOf(agent: string): NonNullable<AgentKind["past"]> {
     const { past, entry } = available(agent);
     if (past) return past;
-    throw new Refused(409, "no_list", `${entry.title} has no past sessions of its own.`);
+    throw new Refused(409, "no_list", daemonText("no_past_sessions", { agent: entry.title }));
   }
 
   /** The managed session that continues an agent's session. */
@@ -78,8 +79,8 @@ export function createPastSessions({
       throw new Refused(
         409,
         "open_elsewhere",
-        `The session ${id} is open in another process. Two processes on one session write to the same history.`,
-        "Close it there, then open it here.",
+        daemonText("open_elsewhere", { id }),
+        daemonText("close_there"),
       );
     }
     const frames = await orGone(
@@ -127,7 +128,7 @@ async function orGone<Result>(answer: Promise<Result>): Promise<Result> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof PastSessionsFailure) throw new Refused(409, error.code, error.message);
+    if (error instanceof PastSessionsFailure) throw new Refused(409, error.code, error.title);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Prompt } from "../../agent/agent.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Recorder } from "./record/recorder.ts";
 
@@ -18,7 +19,7 @@ export function isKnownPrompt(recorder: Recorder, message_id: string): boolean {
 /** A queued prompt. Throws a `Refused` if there is none. */
 export function queuedPrompt(recorder: Recorder, message_id: string): Prompt {
   const found = recorder.state.queue.find((prompt) => prompt.message_id === message_id);
-  if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt is queued.");
+  if (found === undefined) throw new Refused(404, "no_prompt", daemonText("prompt_unknown"));
   return found;
 }
 
@@ -27,13 +28,13 @@ export function withdrawPrompt(recorder: Recorder, message_id: string, withdrawa
   const { queue, withdrawn, withdrawals = [] } = recorder.state;
   if (withdrawn.includes(message_id)) {
     if (withdrawal_id === undefined || withdrawals.includes(withdrawal_id)) return false;
-    throw new Refused(404, "no_prompt", "This prompt was already withdrawn.");
+    throw new Refused(404, "no_prompt", daemonText("prompt_withdrawn"));
   }
   if (recorder.prompts.has(message_id)) {
-    throw new Refused(409, "begun", "The agent already has this prompt.", "Stop the agent instead.");
+    throw new Refused(409, "begun", daemonText("prompt_begun"), daemonText("stop_instead"));
   }
   const kept = queue.filter((prompt) => prompt.message_id !== message_id);
-  if (kept.length === queue.length) throw new Refused(404, "no_prompt", "No such prompt is queued.");
+  if (kept.length === queue.length) throw new Refused(404, "no_prompt", daemonText("prompt_unknown"));
   recorder.setState({
     queue: kept,
     withdrawn: [...withdrawn, message_id].slice(-MAX_WITHDRAWN),

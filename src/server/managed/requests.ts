@@ -1,6 +1,7 @@
 import { shorten } from "../../model/parts/content.ts";
 import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
 import type { OpenRequest } from "../../model/session.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { positionOf } from "../../model/transcript/accumulate.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
@@ -146,7 +147,7 @@ export function createRequests(options: {
       const entry = asked.get(request_id);
       if (!entry) {
         const part = partOf(request_id);
-        if (!part) throw new Refused(404, "no_request", "The session has no such request.");
+        if (!part) throw new Refused(404, "no_request", daemonText("request_unknown"));
         const { outcome = "cancelled", answer } = part;
         return { outcome, ...(answer === undefined ? {} : { answer }) };
       }

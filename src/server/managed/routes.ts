@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import type { Hono } from "hono";
 import type { Prompt } from "../../agent/agent.ts";
 import { isUuid } from "../../model/is-uuid.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import {
   type AgentsReply,
   answerBody,
@@ -91,7 +92,7 @@ export function addManagedRoutes(
 
   app.post("/api/sessions/:id/model", async (context) => {
     const { model } = await readBody(context, modelBody);
-    if (model.trim() === "") throw new Refused(400, "body", "`model`: choose a model.");
+    if (model.trim() === "") throw new Refused(400, "body", daemonText("model_missing"));
     await managed.setModel(context.req.param("id"), model);
     return context.json({});
   });
@@ -171,20 +172,20 @@ async function checkFolder(cwd: string): Promise<void> {
   throw new Refused(
     400,
     "cwd",
-    isAbsolute(cwd) ? `\`cwd\`: no such folder: ${cwd}.` : "`cwd`: must be an absolute path.",
+    isAbsolute(cwd) ? daemonText("folder_unknown", { folder: cwd }) : daemonText("folder_not_absolute"),
   );
 }
 
 function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
-  if (!isUuid(message_id)) throw new Refused(400, "body", "`prompt.message_id`: must be a UUID.");
+  if (!isUuid(message_id)) throw new Refused(400, "body", daemonText("prompt_id_not_uuid"));
   if (text.trim() === "" && images.length === 0) {
-    throw new Refused(400, "body", "`prompt.text`: must not be empty.");
+    throw new Refused(400, "body", daemonText("prompt_empty"));
   }
   if (text.length > TEXT_LIMIT) {
-    throw new Refused(400, "body", `\`prompt.text\`: a prompt can have at most ${TEXT_LIMIT} characters.`);
+    throw new Refused(400, "body", daemonText("prompt_too_long", { limit: TEXT_LIMIT }));
   }
   if (images.length > MAX_IMAGES) {
-    throw new Refused(400, "body", `\`prompt.images\`: a prompt can have at most ${MAX_IMAGES} images.`);
+    throw new Refused(400, "body", daemonText("too_many_images", { limit: MAX_IMAGES }));
   }
   for (const [index, image] of images.entries()) checkImage(image, `prompt.images.${index}`);
   return {
@@ -207,9 +208,9 @@ function checkImage(url: string, field: string): void {
   const head = /^data:image\/(?:png|jpeg|gif|webp);base64,/.exec(url)?.[0];
   // Checked in parts: a pattern over megabytes would overflow the stack.
   if (head === undefined || /[^A-Za-z0-9+/=]/.test(url.slice(head.length))) {
-    throw new Refused(400, "body", `\`${field}\`: must be a data URL of a PNG, JPEG, GIF or WebP image.`);
+    throw new Refused(400, "body", daemonText("not_an_image", { field }));
   }
   if (((url.length - head.length) * 3) / 4 > IMAGE_LIMIT + 2) {
-    throw new Refused(400, "body", `\`${field}\`: an image can have at most ${IMAGE_LIMIT} bytes.`);
+    throw new Refused(400, "body", daemonText("image_too_large", { field, limit: IMAGE_LIMIT }));
   }
 }

@@ -1,16 +1,14 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
 import { messageOf } from "../../model/narrow.ts";
-import type { Notice } from "../../store/contract.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { ManagedSession } from "./managed-session.ts";
 import type { CommitQueue } from "./record/commit-queue.ts";
 import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./record/recorder.ts";
 
 /** Remedy for a store that is partly damaged or on a failing disk. */
-const REMEDY =
-  "Other sessions are not affected. To start with a new file, stop Verbatim and move this one away. Keep a copy of it.";
-
 /** The records of the sessions that are viewed or running. */
 interface SessionRecords {
   /** Notices about records that cannot be read. */
@@ -38,8 +36,8 @@ export function createSessionRecords(
     } catch (error) {
       const message = messageOf(error);
       unreadable.set(id, message);
-      const text = `The record of this session cannot be read from ${commit_queue.path}: ${message}.`;
-      throw new Refused(500, "unreadable", text, REMEDY);
+      const text = daemonText("record_unreadable", { path: commit_queue.path, error: message });
+      throw new Refused(500, "unreadable", text, daemonText("start_with_new_file"));
     }
   }
 
@@ -80,14 +78,16 @@ export function createSessionRecords(
     get notices(): readonly Notice[] {
       const [message] = unreadable.values();
       if (message === undefined) return [];
-      const what =
-        unreadable.size === 1 ? "The record of a session" : `The records of ${unreadable.size} sessions`;
       return [
-        {
-          level: "error",
-          text: `${what} cannot be read from ${commit_queue.path}: ${message}.`,
-          remedy: REMEDY,
-        },
+        noticeOf(
+          "error",
+          daemonText("records_unreadable", {
+            sessions: unreadable.size,
+            path: commit_queue.path,
+            error: message,
+          }),
+          daemonText("start_with_new_file"),
+        ),
       ];
     },
   };

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import webPush from "web-push";
 import * as z from "zod";
 import { messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { type PushSubscriptionBody, pushSubscriptionBody } from "../../protocol.ts";
-import type { Notice } from "../../store/contract.ts";
+import { type Notice, noticeOf } from "../../store/contract.ts";
 
 /** The key pair that identifies this daemon to push services (VAPID, RFC 8292), as base64url. */
 const keyPair = z.object({ publicKey: z.string().min(1), privateKey: z.string().min(1) });
@@ -72,22 +73,26 @@ function read(path: string, notices: Notice[]): z.infer<typeof stored> | undefin
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    notices.push({
-      level: "warning",
-      text: `Push notifications are off: ${path} cannot be read: ${messageOf(error)}.`,
-      remedy: "Check the permissions of the file, then restart Verbatim.",
-    });
+    notices.push(
+      noticeOf(
+        "warning",
+        daemonText("push_unreadable", { path, error: messageOf(error) }),
+        daemonText("check_permissions"),
+      ),
+    );
     return undefined;
   }
   try {
     return stored.parse(JSON.parse(text));
   } catch {
     renameSync(path, `${path}.damaged`);
-    notices.push({
-      level: "warning",
-      text: `Push notifications are off: ${path} was damaged. It was moved to ${path}.damaged.`,
-      remedy: "Switch push notifications on again in the settings of each browser.",
-    });
+    notices.push(
+      noticeOf(
+        "warning",
+        daemonText("push_damaged", { path, moved_to: `${path}.damaged` }),
+        daemonText("push_on_again"),
+      ),
+    );
     return undefined;
   }
 }

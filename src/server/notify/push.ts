@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import webPush from "web-push";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { messageOf } from "../../model/narrow.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import {
   type PushMessage,
   type PushReply,
@@ -137,8 +138,12 @@ function onDisk(change: () => void): void {
   try {
     change();
   } catch (error) {
-    const text = `The subscription could not be stored: ${messageOf(error)}.`;
-    throw new Refused(503, "disk", text, "Free some space on the disk of the data folder, then try again.");
+    throw new Refused(
+      503,
+      "disk",
+      daemonText("push_not_stored", { error: messageOf(error) }),
+      daemonText("free_data_folder_try_again"),
+    );
   }
 }
 

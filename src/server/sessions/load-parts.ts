@@ -1,3 +1,4 @@
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts";
 import { sequenceOf } from "../../model/transcript/sequence.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
@@ -119,8 +120,8 @@ function overviewFor(open: OpenSession): Overview {
     throw new Refused(
       413,
       "too_long",
-      `The session has ${transcript.parts.length} parts, which is too many for this view of all of them.`,
-      "Choose a single turn.",
+      daemonText("view_too_long", { parts: transcript.parts.length }),
+      daemonText("choose_turn"),
     );
   const known = overviews.get(open);
   if (known?.epoch === epoch) return known;

@@ -5,13 +5,12 @@ import { kindOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
 import { toolOf } from "../../model/parts/tool-of.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { loadPart } from "./load-parts.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
 import { writeStore } from "./write-store.ts";
-
-const NOTE_ERRORS = { readOnly: "Notes cannot be written", failed: "The note could not be stored" };
 
 /** The notes of all sessions. Changes that cannot be stored throw a `Refused` and have no effect. */
 export interface Notes {
@@ -35,8 +34,6 @@ interface NotesOptions {
   store?: { put(note: Note): void; remove(id: string): void } | undefined;
   now: () => number;
 }
-
-const NOT_STORED = "Opened files are not stored, so their sessions cannot have notes.";
 
 /** Keeps notes, and adds their number to the rows. */
 export function withNotes(options: NotesOptions): { sessions: Sessions; notes: Notes } {
@@ -73,15 +70,15 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
     async add(session_id, { note_id, part_id, text }) {
       const known = byId.get(note_id);
       if (known?.session_id === session_id) return known;
-      if (known) throw new Refused(409, "note_id", "A note of another session has this id.");
-      if (!sessions.get(session_id)) throw new Refused(404, "no_session", "No such session.");
-      if (isOpenedSession(session_id)) throw new Refused(409, "not_stored", NOT_STORED);
+      if (known) throw new Refused(409, "note_id", daemonText("note_of_other_session"));
+      if (!sessions.get(session_id)) throw new Refused(404, "no_session", daemonText("session_not_known"));
+      if (isOpenedSession(session_id)) throw new Refused(409, "not_stored", daemonText("opened_not_stored"));
       const part = part_id === undefined ? undefined : await notedPart(sessions, session_id, part_id);
       // The same request may have been sent twice, while the session was being read.
       const added = byId.get(note_id);
       if (added) return added;
       if ((bySession.get(session_id)?.size ?? 0) >= MAX_NOTES)
-        throw new Refused(409, "too_many", `A session can have at most ${MAX_NOTES} notes.`);
+        throw new Refused(409, "too_many", daemonText("too_many_notes", { limit: MAX_NOTES }));
       const at = now();
       const note: Note = {
         id: note_id,
@@ -91,25 +88,20 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
         created_at: at,
         changed_at: at,
       };
-      writeStore(NOTE_ERRORS, store, (to) => to.put(note));
+      writeStore("note", store, (to) => to.put(note));
       keep(note);
       changed(session_id);
       return note;
     },
     change(note_id, { text, changed_at }) {
       const before = byId.get(note_id);
-      if (!before) throw new Refused(404, "no_note", "The note was deleted.");
+      if (!before) throw new Refused(404, "no_note", daemonText("note_deleted"));
       // Sent again after a lost reply.
       if (before.text === text) return before;
       if (before.changed_at !== changed_at)
-        throw new Refused(
-          409,
-          "changed",
-          "The note was changed in another browser meanwhile.",
-          "Copy your text, cancel, and edit the note again.",
-        );
+        throw new Refused(409, "changed", daemonText("note_changed"), daemonText("copy_and_edit_again"));
       const note: Note = { ...before, text, changed_at: Math.max(now(), before.changed_at + 1) };
-      writeStore(NOTE_ERRORS, store, (to) => to.put(note));
+      writeStore("note", store, (to) => to.put(note));
       keep(note);
       changed(note.session_id);
       return note;
@@ -117,7 +109,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
     remove(note_id) {
       const note = byId.get(note_id);
       if (!note) return;
-      writeStore(NOTE_ERRORS, store, (to) => to.remove(note_id));
+      writeStore("note", store, (to) => to.remove(note_id));
       byId.delete(note_id);
       bySession.get(note.session_id)?.delete(note_id);
       changed(note.session_id);
@@ -134,7 +126,7 @@ async function notedPart(
 ): Promise<NotedPart> {
   const open = await sessions.open(session_id);
   const found = open && (await loadPart(open, part_id));
-  if (found === undefined) throw new Refused(404, "no_part", "The session has no such part.");
+  if (found === undefined) throw new Refused(404, "no_part", daemonText("part_unknown"));
   const { part, transcript } = found;
   const tool = toolOf(part, (at) => transcript.parts.at(at));
   const text = searchText(part);

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type * as z from "zod";
+import { daemonText } from "../../model/text/daemon-texts.ts";
 import { Refused } from "./refused.ts";
 
 /** Parses and validates the JSON body of a request. Throws a `Refused` that names the first invalid field. */
@@ -11,7 +12,7 @@ export async function readBody<Schema extends z.ZodType>(
   try {
     value = JSON.parse(await context.req.text());
   } catch {
-    throw new Refused(400, "body", "The body is not valid JSON.");
+    throw new Refused(400, "body", daemonText("body_not_json"));
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

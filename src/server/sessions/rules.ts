@@ -11,6 +11,8 @@ import {
 } from "../../model/rules/evaluate.ts";
 import { MAX_RULES, parseRule, type Rule, type RuleBody, RuleError } from "../../model/rules/rule.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import { textFields } from "../../model/text/written.ts";
 import { alertOf, createAlerts } from "./alerts.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
@@ -18,8 +20,6 @@ import type { Sessions } from "./sessions.ts";
 import { createWatchedTurns } from "./watched-turns.ts";
 import { DeadlineExceeded, withinTime } from "./within-time.ts";
 import { writeStore } from "./write-store.ts";
-
-const RULE_ERRORS = { readOnly: "Rules cannot be changed", failed: "The rule could not be stored" };
 
 /** Interval at which rules about time are evaluated, in milliseconds. */
 const TICK_MS = 5_000;
@@ -125,8 +125,8 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
       return withinTime(MAX_MATCH_MS, () => evaluator.ofPart(recorded));
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      const problem = `Its expression took longer than ${MAX_MATCH_MS} ms on one part. Use a simpler one, then switch it on.`;
-      const stopped: Rule = { ...rule, is_on: false, problem };
+      const problem = textFields("problem", daemonText("rule_too_slow", { limit: MAX_MATCH_MS }));
+      const stopped: Rule = { ...rule, is_on: false, ...problem };
       byId.set(rule.id, createEvaluator(stopped));
       activate();
       alerts.clear(rule.id);
@@ -188,11 +188,11 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     put(id, body) {
       const before = byId.get(id)?.rule;
       if (!before && byId.size >= MAX_RULES)
-        throw new Refused(409, "too_many", `There can be at most ${MAX_RULES} rules. Delete one first.`);
+        throw new Refused(409, "too_many", daemonText("too_many_rules", { limit: MAX_RULES }));
       checkRule(body);
       const isSame = before !== undefined && conditionOf(before) === conditionOf(body);
       const rule: Rule = { ...body, id, changed_at: isSame ? before.changed_at : now() };
-      writeStore(RULE_ERRORS, store, (to) => to.putRule(rule, !isSame));
+      writeStore("rule", store, (to) => to.putRule(rule, !isSame));
       const evaluator = createEvaluator(rule);
       byId.set(id, evaluator);
       activate();
@@ -205,13 +205,13 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     },
     remove(id) {
       if (!byId.has(id)) return;
-      writeStore(RULE_ERRORS, store, (to) => to.removeRule(id));
+      writeStore("rule", store, (to) => to.removeRule(id));
       byId.delete(id);
       activate();
       alerts.clear(id);
     },
     done(rule_id, session_id) {
-      if (store === undefined) writeStore(RULE_ERRORS, store, () => {});
+      if (store === undefined) writeStore("rule", store, () => {});
       alerts.done(rule_id, session_id);
     },
   };
@@ -223,7 +223,7 @@ export function checkRule(body: Pick<RuleBody, "when" | "scope">): void {
   try {
     parseRule(body);
   } catch (error) {
-    if (error instanceof RuleError) throw new Refused(400, "rule", error.message);
+    if (error instanceof RuleError) throw new Refused(400, "rule", error.title);
     throw error;
   }
 }

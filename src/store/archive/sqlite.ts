@@ -77,13 +77,7 @@ export function openSqliteArchive(options: SqliteArchiveOptions): OpenedArchive 
       contents = contentsOf(statements);
       return createStore(database, statements);
     },
-    messages: {
-      untouched: "nothing is archived",
-      reads: "This daemon shows everything, but archives nothing.",
-      replacement: "a new one is being built from the agents' files",
-      remedy:
-        "Sessions whose files the agents have deleted are only in the quarantined file. Keep it if you need them.",
-    },
+    name: "archive",
   });
   const { store } = opened;
   if (!store) return { ...opened, contents };

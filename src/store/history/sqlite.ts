@@ -51,12 +51,7 @@ export function openSqliteHistory(options: {
       sessions = sessionsOf(statements);
       return createStore(database, statements);
     },
-    messages: {
-      untouched: "the sessions in it are not shown, and no session can be started",
-      reads: "Sessions of the other daemon are shown as they were when this one started.",
-      replacement: "a new one was created",
-      remedy: "Earlier sessions are in the quarantined file. Keep it if you need them.",
-    },
+    name: "sessions",
   });
   const { store } = opened;
   if (!store) return { ...opened, sessions };

@@ -35,14 +35,9 @@ export interface NoteStore {
 export const openNoteStore = (place: StoreFolder): OpenedLoadedStore<NoteStore> =>
   openLoadedStore(place, {
     name: "notes",
+    file: "notes",
     migrations: MIGRATIONS,
     create: createNoteStore,
-    messages: {
-      untouched: "notes cannot be read or written",
-      reads: "Notes cannot be written here.",
-      replacement: "a new one without notes was created",
-      remedy: "Earlier notes are only in the quarantined file.",
-    },
   });
 
 function createNoteStore(database: DatabaseSync): NoteStore {

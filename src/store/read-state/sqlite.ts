@@ -35,15 +35,10 @@ export interface ReadStateStore {
  */
 export const openReadStateStore = (place: StoreFolder): OpenedLoadedStore<ReadStateStore> =>
   openLoadedStore(place, {
-    name: "read-state",
+    name: "read_state",
+    file: "read-state",
     migrations: MIGRATIONS,
     create: createReadStateStore,
-    messages: {
-      untouched: "read marks are not stored",
-      reads: "Read marks set here are not stored.",
-      replacement: "a new one was created, in which all sessions count as read",
-      remedy: "Earlier pins and read marks are only in the quarantined file.",
-    },
   });
 
 function createReadStateStore(database: DatabaseSync): ReadStateStore {

@@ -40,14 +40,9 @@ export interface RuleStore {
 export const openRuleStore = (place: StoreFolder): OpenedLoadedStore<RuleStore> =>
   openLoadedStore(place, {
     name: "rules",
+    file: "rules",
     migrations: MIGRATIONS,
     create: createRuleStore,
-    messages: {
-      untouched: "no rules apply",
-      reads: "Rules cannot be changed here.",
-      replacement: "a new one without rules was created",
-      remedy: "Earlier rules are only in the quarantined file.",
-    },
   });
 
 function createRuleStore(database: DatabaseSync): RuleStore {

@@ -12,7 +12,10 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../../model/narrow.ts";
-import { type Notice, StoreError } from "../contract.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { daemonText } from "../../model/text/daemon-texts.ts";
+import type { StoreName } from "../../model/text/notice-texts.ts";
+import { type Notice, noticeOf, StoreError } from "../contract.ts";
 import { asStoreError, guarded } from "./errors.ts";
 import { holderOf, takeLock } from "./lock.ts";
 import { recordPlaces, SUSPECT } from "./transaction.ts";
@@ -38,17 +41,8 @@ interface DatabaseOptions<Store> {
   migrations: readonly string[];
   /** Reads rows that must be valid. Throws a `StoreError` of kind `broken` if they are not. */
   create(database: DatabaseSync, writable: boolean): Store;
-  /** Ends of sentences about the effect of a missing, read-only or damaged store. */
-  messages: {
-    /** "nothing is archived now" */
-    untouched: string;
-    /** "This one shows everything, but archives nothing." */
-    reads: string;
-    /** "a new one is being built from the agents' files" */
-    replacement: string;
-    /** What the user can do about the damaged one. */
-    remedy: string;
-  };
+  /** Its name in texts about a missing, read-only or damaged store. */
+  name: StoreName;
 }
 
 /** An opened store. `read_only`: another daemon writes it. The caller closes it. */
@@ -77,8 +71,8 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     return without(
-      `The data folder ${options.folder} cannot be created: ${messageOf(error)}.`,
-      "Use --data-dir to choose a folder that you can write to.",
+      daemonText("store_no_folder", { folder: options.folder, error: messageOf(error) }),
+      daemonText("choose_writable_folder"),
     );
   }
   if (options.read_only) return openReadOnly(options, path);
@@ -86,9 +80,8 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
   try {
     lock = takeLock(options.folder, options.lock);
   } catch (error) {
-    const text = `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`;
-    const remedy =
-      "Free some disk space, or check its permissions. Verbatim retries automatically. Or choose another folder with --data-dir.";
+    const text = daemonText("store_folder_unusable", { folder: options.folder, error: messageOf(error) });
+    const remedy = daemonText("free_space_or_other_folder");
     return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
   }
   if (!lock) return openReadOnly(options, path);
@@ -101,18 +94,15 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
     if (error instanceof NewerStore) {
       lock.close();
       return without(
-        `The store ${path} was written by a newer Verbatim (store version ${error.found}, supported up to ${error.known}). It was not changed; ${options.messages.untouched}.`,
-        "Start the newer Verbatim, or choose another folder with --data-dir.",
+        daemonText("store_newer", { path, found: error.found, known: error.known, store: options.name }),
+        daemonText("start_newer"),
       );
     }
     const cause = asStoreError(error);
     if (cause.kind !== "broken") {
       lock.close();
-      const text = `The store ${path} cannot be opened: ${cause.message}.`;
-      const remedy =
-        cause.kind === "locked"
-          ? "Close the store in the other program. Verbatim retries automatically."
-          : "Free some disk space or check the permissions. Verbatim retries automatically.";
+      const text = daemonText("store_not_opened", { path, error: cause.message });
+      const remedy = daemonText(cause.kind === "locked" ? "close_store_retried" : "free_space_retried");
       return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
     }
     return startFresh(options, path, lock, cause);
@@ -150,19 +140,19 @@ function startFresh<Store>(
       store,
       read_only: false,
       notices: [
-        {
-          level: "warning",
-          text: `The store was damaged (${cause.message}). It was moved to ${quarantined}, and ${options.messages.replacement}.`,
-          remedy: options.messages.remedy,
-        },
+        noticeOf(
+          "warning",
+          daemonText("store_damaged", { error: cause.message, moved_to: quarantined, store: options.name }),
+          daemonText(`damaged_${options.name}`),
+        ),
       ],
       unlock: () => lock.close(),
     };
   } catch (error) {
     lock.close();
     return without(
-      `The store ${path} is damaged (${cause.message}) and could not be moved: ${messageOf(error)}.`,
-      `Move ${path} away manually, then restart Verbatim.`,
+      daemonText("store_not_moved", { path, damage: cause.message, error: messageOf(error) }),
+      daemonText("move_store", { path }),
     );
   }
 }
@@ -180,18 +170,18 @@ function quarantine(path: string, quarantined: string): void {
   }
 }
 
-function without(text: string, remedy: string) {
-  const notices: Notice[] = [{ level: "error", text, remedy }];
+function without(text: CodedText, remedy: CodedText) {
+  const notices = [noticeOf("error", text, remedy)];
   return { read_only: true, notices, unlock() {} };
 }
 
 function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
-  const notice: Notice = {
-    level: "warning",
-    text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.messages.reads}`,
-    remedy:
-      "Use the running one, or choose another folder for this one with --data-dir. When the other one ends, this one takes over automatically.",
-  };
+  const { folder, name } = options;
+  const notice = noticeOf(
+    "warning",
+    daemonText("store_taken", { folder, store: name, pid: holderOf(folder) }),
+    daemonText("use_running_one"),
+  );
   const retry = () => canBeOpened(options, path);
   const nothing: OpenedDatabase<Store> = {
     read_only: true,
@@ -215,13 +205,11 @@ function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): Ope
 }
 
 function unreadable(path: string, { kind, message }: StoreError): Notice {
-  return {
-    level: "error",
-    text: `The store ${path} cannot be read: ${message}. Data that is only in it is not shown.`,
-    ...(kind === "broken" && {
-      remedy: "Restart the other Verbatim. It quarantines the damaged store.",
-    }),
-  };
+  return noticeOf(
+    "error",
+    daemonText("store_unreadable", { path, error: message }),
+    kind === "broken" ? daemonText("restart_other") : undefined,
+  );
 }
 
 class NewerStore extends Error {

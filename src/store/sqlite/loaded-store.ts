@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { StoreName } from "../../model/text/notice-texts.ts";
 import type { Notice } from "../contract.ts";
 import { openDatabase } from "./database.ts";
 
@@ -22,21 +23,22 @@ export interface OpenedLoadedStore<Store> {
   notices: Notice[];
 }
 
-/** Opens `<name>.db` in a data folder. See `openDatabase`. Closing the store also releases its lock. */
+/** Opens `<file>.db` in a data folder. See `openDatabase`. Closing the store also releases its lock. */
 export function openLoadedStore<Store extends LoadedStore>(
   place: StoreFolder,
   options: {
-    name: string;
+    name: StoreName;
+    file: string;
     migrations: readonly string[];
     create(database: DatabaseSync): Store;
-    messages: Parameters<typeof openDatabase>[0]["messages"];
   },
 ): OpenedLoadedStore<Store> {
-  const { name, migrations, create, messages } = options;
+  const { name, file, migrations, create } = options;
   const { store, unlock, read_only, notices } = openDatabase<Store>({
     ...place,
-    file: `${name}.db`,
-    lock: `${name}-lock.db`,
+    name,
+    file: `${file}.db`,
+    lock: `${file}-lock.db`,
     migrations,
     create(database) {
       const created = create(database);
@@ -44,7 +46,6 @@ export function openLoadedStore<Store extends LoadedStore>(
       created.load();
       return created;
     },
-    messages,
   });
   if (!store) return { read_only, notices };
   const close = () => {

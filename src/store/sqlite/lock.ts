@@ -40,15 +40,15 @@ function openLocked(path: string): DatabaseSync {
   }
 }
 
-/** The daemon that has the lock, for the beginning of a sentence. */
-export function holderOf(folder: string): string {
+/** The process id of the daemon that has the lock, if it is known. */
+export function holderOf(folder: string): number | undefined {
   try {
     const found: unknown = JSON.parse(readFileSync(join(folder, "daemon.json"), "utf8"));
     if (typeof found === "object" && found !== null && "pid" in found && typeof found.pid === "number") {
-      return `Another Verbatim (process ${found.pid})`;
+      return found.pid;
     }
   } catch {
     // Best effort: the file is only used for a more precise notice.
   }
-  return "Another Verbatim";
+  return undefined;
 }

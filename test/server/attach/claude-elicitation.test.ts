@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../../src/model/request.ts";
+import { plainText } from "../../../src/model/text/written.ts";
 import { readElicitation } from "../../../src/server/attach/claude-code/elicitation.ts";
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
@@ -147,7 +148,8 @@ describe("a form of an MCP server in Claude Code", () => {
   ])("refuses %s, but not to leave the field empty or to decline", (_name, property, answer, problem) => {
     const asked = readElicitation(body({ field: property }));
     const id = asked?.requests[0]?.request_id ?? "";
-    expect(asked?.problemOf?.(id, { option_ids: [], ...answer })).toBe(problem);
+    const found = asked?.problemOf?.(id, { option_ids: [], ...answer });
+    expect(found && plainText(found)).toBe(problem);
     expect(asked?.problemOf?.(id, { option_ids: ["empty"] })).toBeUndefined();
     expect(asked?.problemOf?.(id, { option_ids: ["decline"] })).toBeUndefined();
   });

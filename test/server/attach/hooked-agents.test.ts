@@ -95,7 +95,9 @@ it("says that an agent's settings cannot be read, until they can be", async () =
       text: expect.stringMatching(
         /^Whether Qwen Code is attached cannot be determined: .*settings\.json could not be read/,
       ),
+      text_code: expect.objectContaining({ code: "attach_unknown" }),
       remedy: "Until the file can be read, its sessions in terminals cannot be answered here.",
+      remedy_code: { code: "attach_not_answered" },
       agent: "qwen-code",
     },
   ]);

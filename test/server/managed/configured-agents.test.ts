@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { plainText } from "../../../src/model/text/written.ts";
 import { scripts } from "../../../src/providers/scripted/scripts/index.ts";
 import { readConfig } from "../../../src/server/config.ts";
 import { configuredAgents } from "../../../src/server/managed/configured-agents.ts";
@@ -124,7 +125,9 @@ describe("the configured agents", () => {
       const pipe = join(folder, "pipe.json");
       execFileSync("mkfifo", [pipe]);
       const problem = await agents().find("scripted")?.problemOf?.(`file:${pipe}`);
-      expect(problem).toBe(`The script ${pipe} cannot be read: it is not a regular file.`);
+      expect(problem && plainText(problem)).toBe(
+        `The script ${pipe} cannot be read: it is not a regular file.`,
+      );
     },
   );
 

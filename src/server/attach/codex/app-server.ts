@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { WebSocket } from "ws";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
@@ -97,7 +98,7 @@ interface Connection extends TerminalInput {
 }
 
 const notConnected = async (): Promise<void> => {
-  throw new InputRefused("Codex's app server is not running.");
+  throw new InputRefused(daemonText("codex_not_running"));
 };
 const NOT_CONNECTED: Pick<TerminalInput, "prompt" | "stop"> = { prompt: notConnected, stop: notConnected };
 

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { textFields } from "../../../model/text/written.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hasAttachmentFile } from "../attachment-file.ts";
@@ -26,7 +27,7 @@ export function codexAttachment({ data_dir, socket }: { data_dir: string; socket
         return { ...base, is_installed: isInstalled() };
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        return { ...base, is_installed: false, problem: error.message };
+        return { ...base, is_installed: false, ...textFields("problem", error.title) };
       }
     },
     install() {

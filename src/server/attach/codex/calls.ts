@@ -1,4 +1,5 @@
 import { asObject, asString, type JsonObject } from "../../../model/narrow.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import { InputRefused } from "../terminal-input.ts";
 
 /** The outcome of a call: its result, or the reason why there is none. */
@@ -34,7 +35,8 @@ export function createCalls(send: (message: JsonObject) => void): Calls {
 
   async function callOrThrow(method: string, params: JsonObject): Promise<JsonObject> {
     const reply = await call(method, params);
-    if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
+    if ("problem" in reply)
+      throw new InputRefused(daemonText("agent_refused", { agent: "Codex", reason: reply.problem }));
     return reply.result;
   }
 

@@ -1,4 +1,5 @@
 import { asArray, asObject, asText } from "../../../model/narrow.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import type { AgentState } from "../agent-state.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import type { Calls } from "./calls.ts";
@@ -19,8 +20,7 @@ export function createThreadInput({
    * Joins a thread that the terminal has loaded. A thread that is not loaded is skipped: joining would load it and take its lock.
    */
   async function join(thread: string): Promise<void> {
-    if (!accepts(thread))
-      throw new InputRefused("This session is not open in a Codex that can be reached from here.");
+    if (!accepts(thread)) throw new InputRefused(daemonText("not_in_codex"));
     if (subscribed.has(thread)) return;
     subscribed.add(thread);
     await callOrThrow("thread/resume", { threadId: thread, excludeTurns: true });
@@ -45,7 +45,7 @@ export function createThreadInput({
     async stop(thread) {
       await join(thread);
       const turn = await runningTurn(thread);
-      if (turn === undefined) throw new InputRefused("Nothing is running in this session.");
+      if (turn === undefined) throw new InputRefused(daemonText("nothing_running"));
       await callOrThrow("turn/interrupt", { threadId: thread, turnId: turn });
     },
   };

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { textFields } from "../../../model/text/written.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hasAttachmentFile, readAttachmentFile } from "../attachment-file.ts";
@@ -40,7 +41,7 @@ export function openCodeAttachment({
         installed = readAttachmentFile(file);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        return { ...base, is_installed: false, diff: "", problem: error.message };
+        return { ...base, is_installed: false, diff: "", ...textFields("problem", error.title) };
       }
       const is_installed = installed !== undefined;
       const lines = (installed ?? text).trimEnd().split("\n");
@@ -48,7 +49,7 @@ export function openCodeAttachment({
         ...base,
         is_installed,
         diff: lines.map((line) => `${is_installed ? "-" : "+"}${line}`).join("\n"),
-        ...(problem !== undefined && { problem }),
+        ...(problem !== undefined && textFields("problem", problem)),
       };
     },
     install() {

@@ -1,4 +1,7 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
+import type { Written } from "../../../model/text/written.ts";
 import { openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { HookStream } from "../hook-socket.ts";
@@ -37,6 +40,9 @@ interface Reached {
   post(url: string, body: JsonObject): Promise<void>;
 }
 
+const refusedBecause = (reason: string): CodedText =>
+  daemonText("agent_refused", { agent: "opencode", reason });
+
 export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCodeStreams {
   const { onLive, onChange } = options;
   const sessions = new Map<string, Reached>();
@@ -52,19 +58,19 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
     const hello = asObject(body);
     if (hello?.agent !== "opencode" || hello.type !== "stream") return false;
     const readPart = createPartEventReader(Date.now);
-    const replies = new Map<number, (problem: string | undefined) => void>();
+    const replies = new Map<number, (problem: Written | undefined) => void>();
     let next_id = 1;
 
     const post = (url: string, message: JsonObject): Promise<void> =>
       new Promise((resolve, reject) => {
         const id = next_id++;
-        const end = (problem: string | undefined) => {
+        const end = (problem: Written | undefined) => {
           clearTimeout(timer);
           replies.delete(id);
           if (problem === undefined) resolve();
           else reject(new InputRefused(problem));
         };
-        const timer = setTimeout(() => end("opencode did not answer."), REPLY_MS);
+        const timer = setTimeout(() => end(daemonText("opencode_silent")), REPLY_MS);
         replies.set(id, end);
         stream.send({ id, url, body: message });
       });
@@ -75,8 +81,8 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
       const properties = asObject(message?.properties) ?? {};
       if (type === "reply") {
         const { id, problem } = properties;
-        const text = asString(problem);
-        return replies.get(asNumber(id) ?? 0)?.(text === undefined ? undefined : `opencode refused: ${text}`);
+        const reason = asString(problem);
+        return replies.get(asNumber(id) ?? 0)?.(reason === undefined ? undefined : refusedBecause(reason));
       }
       const name = asText(properties.sessionID);
       if (type === undefined || name === undefined || !isAttached()) return;
@@ -94,7 +100,7 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
       for (const event of readPart(type, properties)) onLive(event);
     });
     stream.onGone(() => {
-      for (const end of [...replies.values()]) end("opencode has ended.");
+      for (const end of [...replies.values()]) end(daemonText("opencode_ended"));
       for (const [session_id, reached] of sessions) {
         if (reached.post !== post) continue;
         sessions.delete(session_id);
@@ -114,8 +120,7 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
 
   function requireReachable(session_id: string): Reached {
     const reached = isAttached() ? sessions.get(session_id) : undefined;
-    if (reached === undefined)
-      throw new InputRefused("This session is not open in an opencode that can be reached from here.");
+    if (reached === undefined) throw new InputRefused(daemonText("not_in_opencode"));
     return reached;
   }
 

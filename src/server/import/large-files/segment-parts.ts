@@ -1,3 +1,4 @@
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import { type PlacedPart, unpairedOf } from "../../../model/transcript/accumulate.ts";
 import type { TranscriptStart } from "../../../model/transcript/transcript-start.ts";
 import { emptyTranscript, type Transcript } from "../../../model/transcript/transcript-state.ts";
@@ -107,7 +108,7 @@ async function readSegment(
   const end = next && startIn(entry, next, id);
   if (!segment || !next || !end) throw notIndexed();
   const content = await contentOf(entry);
-  if (!content) throw new Refused(404, "no_record", "The session's record is gone.");
+  if (!content) throw new Refused(404, "no_record", daemonText("record_gone"));
   try {
     const start = at === 0 ? undefined : transcriptBefore(entry, segments.slice(0, at + 1), id);
     const checkpoint = await list.checkpointOf(entry, segment);
@@ -164,12 +165,7 @@ function partsBetween({ parts }: Transcript, from: number, end: number): Segment
 }
 
 const notIndexed = (): Refused =>
-  new Refused(
-    503,
-    "not_indexed",
-    "This part of the session is not in the search index, which is being built.",
-    "Try again in a few minutes.",
-  );
+  new Refused(503, "not_indexed", daemonText("part_not_indexed"), daemonText("try_in_minutes"));
 
 async function readBytes(reading: Reading, content: FileContent, from: number, to: number): Promise<void> {
   const buffer = new Uint8Array(BLOCK);

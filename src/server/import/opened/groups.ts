@@ -1,4 +1,5 @@
 import { isOpenedSession } from "../../../model/opened-session.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import type { OpenedFilesReply } from "../../../protocol.ts";
 import { Refused } from "../../sessions/refused.ts";
 import { sizeText } from "../large-files/segments.ts";
@@ -64,7 +65,11 @@ export function createGroups(now: () => number, limit: number, onClose: (id: str
 
   function reserve(bytes: number): () => void {
     if (bytes > limit)
-      throw new Refused(413, "too_large", `Files opened together can have at most ${sizeText(limit)}.`);
+      throw new Refused(
+        413,
+        "too_large",
+        daemonText("opened_together_too_large", { limit: sizeText(limit) }),
+      );
     sweep();
     const unwatched = [...new Set(groups.values())]
       .filter(({ viewers }) => viewers === 0)
@@ -74,8 +79,8 @@ export function createGroups(now: () => number, limit: number, onClose: (id: str
       throw new Refused(
         413,
         "too_large",
-        `All opened files together can have at most ${sizeText(limit)}.`,
-        "Close pages with other opened files.",
+        daemonText("opened_all_too_large", { limit: sizeText(limit) }),
+        daemonText("close_opened"),
       );
     reserved += bytes;
     let released = false;

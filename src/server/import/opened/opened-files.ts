@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
+import { prefixed, textFields } from "../../../model/text/written.ts";
 import { OPENED_LIMIT, type OpenedFilesReply } from "../../../protocol.ts";
 import type { Format } from "../../../sources/contract.ts";
 import type { GivenFile, OpenedFiles } from "../../sessions/opened-files.ts";
@@ -6,7 +8,7 @@ import { Refused } from "../../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../../sessions/sessions.ts";
 import { readGivenSessions } from "./given-sessions.ts";
 import { createGroups, type Group, UNUSED_MS, UNVIEWED_MS } from "./groups.ts";
-import { recognizeFiles } from "./recognize-files.ts";
+import { type Recognized, recognizeFiles } from "./recognize-files.ts";
 
 interface OpenedFilesOptions {
   formats: readonly Format[];
@@ -89,8 +91,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
 
   async function open(files: readonly GivenFile[]): Promise<OpenedFilesReply> {
     const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-    if (bytes === 0)
-      throw new Refused(422, "empty", files.length > 1 ? "These files are empty." : "This file is empty.");
+    if (bytes === 0) throw new Refused(422, "empty", daemonText("files_empty", { files: files.length }));
     const by_path = new Map(files.map((file) => [file.path, file]));
     const release = groups.reserve(bytes);
     try {
@@ -100,7 +101,8 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
         (one, other) => other.last_activity_at - one.last_activity_at,
       );
       if (rows.length === 0) throw nothingFound(found.problems);
-      const reply = { sessions: rows, problems: found.problems };
+      const problems = found.problems.map(({ path, text }) => ({ path, ...textFields("text", text) }));
+      const reply = { sessions: rows, problems };
       const group: Group = { given, reply, bytes, viewers: 0, expires_at: now() + UNUSED_MS };
       groups.add(given.rows.keys(), group);
       return reply;
@@ -147,12 +149,12 @@ async function foldSession(id: string, group: Group, now: () => number): Promise
 }
 
 /** The error for files without sessions. */
-function nothingFound([problem]: OpenedFilesReply["problems"]): Refused {
-  if (problem) return new Refused(422, "unreadable_file", `${problem.path}: ${problem.text}`);
+function nothingFound([problem]: Recognized["problems"]): Refused {
+  if (problem) return new Refused(422, "unreadable_file", prefixed(problem.path, problem.text));
   return new Refused(
     422,
     "unknown_format",
-    "It contains no session of a supported agent.",
-    "docs/agents.md lists the formats.",
+    daemonText("no_session_in_file"),
+    daemonText("formats_documented"),
   );
 }

@@ -1,4 +1,7 @@
-import { messageOf } from "../../../model/narrow.ts";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { CodedError, titleOfError } from "../../../model/text/coded-error.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
+import type { Written } from "../../../model/text/written.ts";
 import type { Format } from "../../../sources/contract.ts";
 import { createDecoder, isCompressed } from "../../files/follow.ts";
 import type { GivenFile } from "../../sessions/opened-files.ts";
@@ -19,7 +22,7 @@ export interface RecognizedFile {
 export interface Recognized {
   files: RecognizedFile[];
   /** Session files that cannot be read. */
-  problems: { path: string; text: string }[];
+  problems: { path: string; text: Written }[];
 }
 
 const HEAD = 64 * 1024;
@@ -36,7 +39,7 @@ export async function recognizeFiles(
   for (const file of given.values()) {
     if (taken.has(file.path)) continue;
     if (startsWith(file.bytes, SQLITE)) {
-      const text = "A database cannot be opened here. Open it with `npm start -- PATH`.";
+      const text = daemonText("database_not_opened");
       found.problems.push({ path: file.path, text });
       continue;
     }
@@ -46,7 +49,7 @@ export async function recognizeFiles(
       const head = await headOf(file);
       const format = [...expected, ...formats].find((candidate) => candidate.detect(head));
       if (format === undefined) continue;
-      if (file.bytes.length > HUGE_FILE_BYTES) throw new Error(tooLong(file.path));
+      if (file.bytes.length > HUGE_FILE_BYTES) throw new CodedError(tooLong(file.path));
       const place = format.classify(file.path);
       const side = place?.side === undefined ? undefined : given.get(place.side);
       found.files.push({
@@ -56,14 +59,14 @@ export async function recognizeFiles(
         ...(side && { side: { path: side.path, text: new TextDecoder().decode(side.bytes) } }),
       });
     } catch (error) {
-      found.problems.push({ path: file.path, text: messageOf(error) });
+      found.problems.push({ path: file.path, text: titleOfError(error) });
     }
   }
   return found;
 }
 
-const tooLong = (path: string): string =>
-  `A file can have at most ${sizeText(HUGE_FILE_BYTES)}. Open it with \`npm start -- ${path.split("/").at(-1)}\`.`;
+const tooLong = (path: string): CodedText =>
+  daemonText("file_too_large", { limit: sizeText(HUGE_FILE_BYTES), name: path.split("/").at(-1) ?? "" });
 
 /** Finds documents and folders of documents that an agent rewrites. Returns the paths of the files that belong to them. */
 function takeStores(
@@ -94,11 +97,11 @@ function takeStores(
     if (format?.snapshots === undefined) continue;
     for (const file of own) taken.add(file);
     try {
-      if (size > HUGE_FILE_BYTES) throw new Error(tooLong(path));
+      if (size > HUGE_FILE_BYTES) throw new CodedError(tooLong(path));
       for (const log of recordLogs(format.id, format.snapshots, store))
         found.files.push({ ...log, format, kind: "session" });
     } catch (error) {
-      found.problems.push({ path, text: messageOf(error) });
+      found.problems.push({ path, text: titleOfError(error) });
     }
   }
   return taken;

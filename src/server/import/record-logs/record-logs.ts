@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CodedText } from "../../../model/text/catalog.ts";
 import type { Format } from "../../../sources/contract.ts";
 import type { WatchRoot } from "../watch/found-file.ts";
 import { watchSessions } from "../watch/watch.ts";
@@ -34,7 +35,7 @@ export interface RecordLogs {
   /** Folders of logs, to be watched as session files. */
   readonly roots: readonly WatchRoot[];
   /** Errors of stores that could not be read, by path. */
-  readonly errors: ReadonlyMap<string, string>;
+  readonly errors: ReadonlyMap<string, CodedText>;
   /** Whether a file belongs to a store. */
   owns(path: string): boolean;
   /** Scans an agent's stores again, because the agent was switched on or off. */
@@ -76,7 +77,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   const thread = createLogThread();
   const stores = new Map<string, Store>();
   const owned = new Map<string, string>();
-  const errors = new Map<string, string>();
+  const errors = new Map<string, CodedText>();
   let closed = false;
   const roots = formats.map((format): WatchRoot => {
     const path = join(folder, format.id);
@@ -160,7 +161,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
     } catch (error) {
       store.failures += 1;
       again = Math.min(RETRY_MS * 2 ** store.failures, MAX_RETRY_MS);
-      if (store.failures > QUIET_FAILURES) errors.set(store.path, whyUnread(error));
+      if (store.failures > QUIET_FAILURES) errors.set(store.path, whyUnread(store.path, error));
     }
     store.scanning = false;
     const pause = Math.max(PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR);

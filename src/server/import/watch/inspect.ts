@@ -1,5 +1,7 @@
 import { lstat, open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import type { Format, SessionPath } from "../../../sources/contract.ts";
 import { OPEN_FLAGS } from "../../files/follow.ts";
 import type { FoundFile } from "./found-file.ts";
@@ -20,7 +22,7 @@ interface InspectorOptions {
   recognize?(path: string, head: Uint8Array): Format | undefined;
   isOff(format: Format): boolean;
   /** `undefined`: the path has no error any more. */
-  setError(path: string, why: string | undefined): void;
+  setError(path: string, why: CodedText | undefined): void;
 }
 
 const HEAD_FOR_DETECTION = 64 * 1024;
@@ -74,7 +76,7 @@ export function createInspector(options: InspectorOptions): Inspector {
       const state = await lstat(path, { bigint: true });
       if (start.single) setError(path, undefined);
       if (!state.isFile()) {
-        if (start.single) setError(path, "it is not a regular file");
+        if (start.single) setError(path, daemonText("path_not_file", { path }));
         return undefined;
       }
       const inode = `${state.dev}:${state.ino}`;
@@ -82,11 +84,11 @@ export function createInspector(options: InspectorOptions): Inspector {
       const modified_at = Number(state.mtimeNs) / 1e6;
       const what = await classify(start, path, `${inode}:${size}:${modified_at}`);
       if (!what) {
-        if (start.single) setError(path, "it contains no session that Verbatim can read");
+        if (start.single) setError(path, daemonText("path_no_session", { path }));
         return undefined;
       }
       if (isOff(what.format)) {
-        if (start.single) setError(path, `${what.format.name} is switched off in the settings`);
+        if (start.single) setError(path, daemonText("path_switched_off", { path, agent: what.format.name }));
         return undefined;
       }
       const side = what.side === undefined ? undefined : resolveSide(start, path, what.side);
@@ -103,7 +105,7 @@ export function createInspector(options: InspectorOptions): Inspector {
         sample: start.sample === true,
       };
     } catch (error) {
-      if (!isMissing(error)) setError(path, whyUnread(error));
+      if (!isMissing(error)) setError(path, whyUnread(path, error));
       return undefined;
     }
   }

@@ -1,5 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 import type { Format } from "../../../sources/contract.ts";
 import type { KnownFile, WatchRoot } from "./found-file.ts";
 import { isMissing, whyUnread } from "./why-unread.ts";
@@ -30,7 +32,7 @@ export async function resolveStarts({
   paths: readonly string[];
   followed: ReadonlyMap<string, KnownFile>;
   isOff(format: Format): boolean;
-  setError(path: string, why: string): void;
+  setError(path: string, why: CodedText): void;
 }): Promise<Start[]> {
   const found: Start[] = [];
   for (const { path: root, format, sample = false, folders = format.root?.folders ?? [] } of roots) {
@@ -40,7 +42,8 @@ export async function resolveStarts({
         if (isOff(format)) continue;
         found.push({ path: await realpath(join(base, folder)), base, format, sample });
       } catch (error) {
-        if (!isMissing(error) && !isOff(format)) setError(join(root, folder), whyUnread(error));
+        if (!isMissing(error) && !isOff(format))
+          setError(join(root, folder), whyUnread(join(root, folder), error));
       }
     }
   }
@@ -50,7 +53,7 @@ export async function resolveStarts({
       const isFolder = (await lstat(real)).isDirectory();
       found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
     } catch (error) {
-      setError(path, isMissing(error) ? "the path does not exist" : whyUnread(error));
+      setError(path, isMissing(error) ? daemonText("path_missing", { path }) : whyUnread(path, error));
     }
   }
   for (const [path, known] of followed) found.push({ path, base: dirname(path), known });

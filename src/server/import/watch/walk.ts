@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, sep } from "node:path";
+import type { CodedText } from "../../../model/text/catalog.ts";
 import type { FolderEvents } from "./folder-events.ts";
 import type { FoundFile } from "./found-file.ts";
 import type { Inspector } from "./inspect.ts";
@@ -18,7 +19,7 @@ interface WalkOptions {
   events: FolderEvents;
   known: ReadonlyMap<string, FoundFile>;
   onFound(files: readonly FoundFile[]): void;
-  setError(path: string, why: string): void;
+  setError(path: string, why: CodedText): void;
   isClosed(): boolean;
 }
 
@@ -43,7 +44,7 @@ export function createWalk(
       entries = await readdir(folder, { withFileTypes: true });
     } catch (error) {
       if (!isMissing(error)) {
-        options.setError(folder, whyUnread(error));
+        options.setError(folder, whyUnread(folder, error));
         // The files in an unreadable folder are not reported as deleted.
         seen.folders.add(folder);
         for (const path of options.known.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);

@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { sep } from "node:path";
+import type { CodedText } from "../../../model/text/catalog.ts";
 import type { Format } from "../../../sources/contract.ts";
 import { createFolderEvents } from "./folder-events.ts";
 import type { FoundFile, KnownFile, WatchRoot } from "./found-file.ts";
@@ -34,7 +35,7 @@ export interface SessionWatch {
   /** All known files, by path. */
   readonly files: ReadonlyMap<string, FoundFile>;
   /** Errors of the last scan, and named files that are not sessions, by path. */
-  readonly errors: ReadonlyMap<string, string>;
+  readonly errors: ReadonlyMap<string, CodedText>;
   /** Time of the last complete scan, in milliseconds since 1970. */
   readonly scanned_at: number | undefined;
   /** Starts or stops polling this file every `hotInterval`. */
@@ -73,9 +74,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   let ready = false;
   let scanning: Promise<void> | undefined;
   let starts: Start[] = [];
-  let errors = new Map<string, string>();
+  let errors = new Map<string, CodedText>();
 
-  function setError(path: string, why: string | undefined) {
+  function setError(path: string, why: CodedText | undefined) {
     if (why === undefined) errors.delete(path);
     else errors.set(path, why);
   }

@@ -1,4 +1,6 @@
 import { causeOf } from "../../../model/narrow.ts";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
 
 /** Whether an error says that a path does not exist. */
 export function isMissing(error: unknown): boolean {
@@ -10,11 +12,10 @@ export function isMissing(error: unknown): boolean {
   );
 }
 
-/** The reason for a path that the user may not read. */
-export const NO_PERMISSION = "no permission to read it";
-
 /** Why a path cannot be read. Matches the message, because errors from other threads lose their code. */
-export function whyUnread(error: unknown): string {
+export function whyUnread(path: string, error: unknown): CodedText {
   const cause = causeOf(error);
-  return /^E(?:ACCES|PERM):/.test(cause) ? NO_PERMISSION : `it cannot be read: ${cause}`;
+  return /^E(?:ACCES|PERM):/.test(cause)
+    ? daemonText("path_no_permission", { path })
+    : daemonText("path_unreadable", { path, error: cause });
 }

@@ -1,4 +1,5 @@
-import { type Notice, remedyOf, StoreError } from "../../../store/contract.ts";
+import { daemonText } from "../../../model/text/daemon-texts.ts";
+import { type Notice, noticeOf, remedyOf, StoreError } from "../../../store/contract.ts";
 import type {
   HistoryStore,
   OpenedHistory,
@@ -112,11 +113,11 @@ export function createCommitQueue(opened: OpenedHistory, { retry = RETRY_MS } = 
 
   function failed(error: unknown) {
     const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
-    write_error = {
-      level: "error",
-      text: `Sessions cannot be written to disk: ${cause.message}. They pause, and new output is only shown once it is stored.`,
-      remedy: remedyOf(cause),
-    };
+    write_error = noticeOf(
+      "error",
+      daemonText("sessions_not_written", { error: cause.message }),
+      remedyOf(cause),
+    );
   }
 
   return {
