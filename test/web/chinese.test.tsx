@@ -2,6 +2,9 @@ import { render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
+import { daemonText } from "../../src/model/text/daemon-texts.ts";
+import { errorOf } from "../../src/server/sessions/refused.ts";
+import { noticeOf } from "../../src/store/contract.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { loadText } from "../../src/web/text/text.ts";
@@ -249,4 +252,31 @@ test("a search over all sessions", async () => {
   await screen.findByRole("option", { name: /Πρώτη/ });
   expect(latinWords(page)).toEqual([]);
   expect(page.textContent).toContain("已搜索 2 / 3 个会话");
+});
+
+test("a notice and an error of the daemon, with what the user can do", async () => {
+  const notice = noticeOf(
+    "warning",
+    daemonText("store_taken", { folder: "/φ", store: "archive", pid: 7 }),
+    daemonText("use_running_one"),
+  );
+  const status = { version: "1", instance: "1", index: { done: true }, roots: [] };
+  daemon.answer(({ route }) => {
+    if (route === "GET /api/status") return [200, { ...status, notices: [notice] }];
+    if (route === "GET /api/rules")
+      return [503, { error: errorOf("disk", daemonText("not_on_disk"), daemonText("free_space")) }];
+    return undefined;
+  });
+  const { container, unmount } = render(<App client={client} />);
+  await screen.findByText(
+    "另一个 Verbatim（进程 7）正在使用数据目录 /φ。此守护进程会显示全部内容，但不归档。",
+  );
+  expect(latinWords(container)).toEqual([expect.stringContaining("--data-dir")]);
+  unmount();
+  show("/rules");
+  const alert = await screen.findByRole("alert");
+  expect(alert.textContent).toContain(
+    "更改尚未写入磁盘：数据目录无法写入。请释放磁盘空间，之后更改就会保存。",
+  );
+  expect(latinWords(alert)).toEqual([]);
 });

@@ -24,6 +24,15 @@ export interface Connection {
   readonly blocked?: boolean;
 }
 
+/** Why the daemon refused a channel. */
+export type ChannelError = Omit<Extract<ServerMessage, { type: "refused" }>, "type" | "channel">;
+
+const errorOf = ({
+  type: _,
+  channel: _channel,
+  ...error
+}: ChannelError & { type: unknown; channel?: unknown }): ChannelError => error;
+
 /** The messages of one channel since the last flush: a snapshot, if any, and the frames after it. */
 export interface Batch {
   snapshot?: Extract<ServerMessage, { type: "snapshot" }>;
@@ -31,7 +40,7 @@ export interface Batch {
   rows: Extract<ServerMessage, { type: "sessions" }>[];
   /** The change of the live parts, to be applied after the frames. */
   live?: LiveChange;
-  refused?: { code: string; message: string };
+  refused?: ChannelError;
   /** The position after the batch. */
   position: ChannelPosition;
 }
@@ -103,7 +112,7 @@ function addTo(
   }
   for (const { frame } of frames ?? []) pending.frames.push(frame);
   if (rows !== undefined) pending.rows.push(rows);
-  if (refused !== undefined) pending.refused = { code: refused.code, message: refused.message };
+  if (refused !== undefined) pending.refused = errorOf(refused);
 }
 
 /** The socket: connection, timeouts and flushing. Positions are handled in channel.ts. */

@@ -1,3 +1,4 @@
+import type { TextCode } from "../../model/text/coded-text.ts";
 import type { ErrorReply } from "../../protocol.ts";
 import { t } from "../text/text.ts";
 import type { Ask } from "./ask.ts";
@@ -10,7 +11,15 @@ export type ApiFailure =
   | { code: "unauthorized" }
   | { code: "offline" }
   /** `reason`: the daemon's error code. */
-  | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
+  | {
+      code: "refused";
+      status: number;
+      reason?: string;
+      message: string;
+      message_code?: TextCode;
+      remedy?: string;
+      remedy_code?: TextCode;
+    };
 
 /** A reply, or why the request failed. */
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
@@ -24,6 +33,9 @@ export interface Requests {
   bytes(path: string, signal?: AbortSignal): Promise<ApiResult<Blob>>;
 }
 
+const isTextCode = (value: unknown): value is TextCode =>
+  typeof value === "object" && value !== null && "code" in value && typeof value.code === "string";
+
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
   if (status === 401) return { code: "unauthorized" };
@@ -34,13 +46,15 @@ async function refusal(response: Response): Promise<ApiFailure> {
     const body: unknown = await response.json();
     if (typeof body !== "object" || body === null || !("error" in body)) return plain;
     // Assumes the shape of the daemon's errors; each field is checked below.
-    const { code, message, remedy } = (body as ErrorReply).error ?? {};
+    const { code, message, message_code, remedy, remedy_code } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
     return {
       ...refused,
       message,
       ...(typeof code === "string" ? { reason: code } : {}),
+      ...(isTextCode(message_code) ? { message_code } : {}),
       ...(typeof remedy === "string" ? { remedy } : {}),
+      ...(isTextCode(remedy_code) ? { remedy_code } : {}),
     };
   } catch {
     return plain;

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Attachment } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
+import { daemonText } from "../text/daemon-text.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
@@ -50,7 +51,9 @@ export function AttachSettings(): ReactNode {
               <span className="unseen"> {one.name}</span>
             </button>
           </p>
-          <p className="dialog-note">{one.problem ?? factsOf(one)}</p>
+          <p className="dialog-note">
+            {one.problem === undefined ? factsOf(one) : daemonText(one.problem, one.problem_code)}
+          </p>
           {one.diff !== "" && (
             <details>
               <summary>{t.attach.change}</summary>

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { OpenedFilesReply } from "../../protocol.ts";
+import { daemonText } from "../text/daemon-text.ts";
 import { ago } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -46,9 +47,9 @@ export function OpenedDialog({
           </li>
         ))}
       </ul>
-      {opened.problems.map(({ path, text }) => (
+      {opened.problems.map(({ path, text, text_code }) => (
         <p key={path} className="dialog-note">
-          {visible(`${path}: ${text}`, "prose")}
+          {visible(`${path}: ${daemonText(text, text_code)}`, "prose")}
         </p>
       ))}
     </Dialog>

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { AgentSource } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
+import { noticeText, sentences } from "../text/daemon-text.ts";
 import { failureText } from "../text/failure-text.ts";
 import { ago } from "../text/format.ts";
 import { t } from "../text/text.ts";
@@ -111,11 +112,16 @@ function SourceRow({
           {!exists && ` ${t.sources.noFolder}`}
         </p>
       ))}
-      {problems.map(({ path, text, remedy }) => (
-        <p key={path} className="request-problem">
-          {visible(remedy === undefined ? text : `${text} ${remedy}`, "prose")}
+      {problems.map((problem) => (
+        <p key={problem.path} className="request-problem">
+          {visible(problemText(problem), "prose")}
         </p>
       ))}
     </li>
   );
+}
+
+function problemText(problem: AgentSource["problems"][number]): string {
+  const { text, remedy } = noticeText(problem);
+  return remedy === undefined ? text : sentences(text, remedy);
 }

@@ -3,6 +3,7 @@ import type { SessionSummary } from "../../model/session.ts";
 import type { Sequence } from "../../model/transcript/sequence.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import type { ChannelError } from "../api/live.ts";
 import type { ApiFailure } from "../api/requests.ts";
 
 /** What a state update changed, so that a view of many parts need check only those. */
@@ -23,7 +24,7 @@ export interface OpenSessionState {
   /** What the agent is writing and has not recorded yet. Shown, but not part of the transcript. */
   readonly live: readonly LivePart[];
   /** The daemon refused the subscription: it has no such session, or will not show it. */
-  readonly refused?: { readonly code: string; readonly message: string };
+  readonly refused?: ChannelError;
   /** Everything that the daemon had at its last heartbeat has been applied. */
   readonly synced: boolean;
   /** The session's `end` frame has arrived: no more frames follow. */

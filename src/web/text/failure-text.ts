@@ -1,4 +1,5 @@
 import type { ApiFailure } from "../api/requests.ts";
+import { daemonText, sentences } from "./daemon-text.ts";
 import { t } from "./text.ts";
 
 /** A message for the user about a failed request. */
@@ -9,8 +10,10 @@ export function failureText(failure: ApiFailure): string {
     case "offline":
       return t.failure.offline;
     case "refused": {
-      const message = sentence(failure.message);
-      return failure.remedy === undefined ? message : `${message} ${failure.remedy}`;
+      const message = sentence(daemonText(failure.message, failure.message_code));
+      return failure.remedy === undefined
+        ? message
+        : sentences(message, daemonText(failure.remedy, failure.remedy_code));
     }
   }
   return failure satisfies never;

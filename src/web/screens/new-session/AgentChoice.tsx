@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
+import { daemonText } from "../../text/daemon-text.ts";
 import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
@@ -73,13 +74,15 @@ function AgentLine({
         <span className="agent-title">{agent.title}</span>
         <span className="agent-kind">{kindOf(agent)}</span>
       </label>
-      {agent.unavailable && chosen && <p className="agent-missing">{agent.unavailable.remedy}</p>}
+      {agent.unavailable && chosen && (
+        <p className="agent-missing">{daemonText(agent.unavailable.remedy, agent.unavailable.remedy_code)}</p>
+      )}
     </li>
   );
 }
 
 function kindOf({ scripted, unavailable, kind }: Agent): string {
   if (scripted) return t.start.scripted;
-  if (unavailable) return unavailable.message;
+  if (unavailable) return daemonText(unavailable.message, unavailable.message_code);
   return kind === "acp" ? t.start.acp : t.start.ownAgent;
 }

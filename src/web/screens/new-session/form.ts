@@ -1,6 +1,7 @@
-import type { AgentsReply } from "../../../protocol.ts";
+import type { AgentsReply, Unavailable } from "../../../protocol.ts";
 import type { ApiFailure } from "../../api/requests.ts";
 import type { Choice } from "../../composer/saved-draft.ts";
+import { daemonText, sentences } from "../../text/daemon-text.ts";
 import { failureText, refusedField } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
@@ -46,7 +47,7 @@ export function check(
 ): Problems {
   const problems: Problems = {};
   if (agent === undefined) problems.agent = t.start.chooseAgent;
-  else if (agent.unavailable) problems.agent = `${agent.unavailable.message} ${agent.unavailable.remedy}`;
+  else if (agent.unavailable) problems.agent = unavailableText(agent.unavailable);
   if (agent?.kind === "provider" && (choice.model ?? "").trim() === "")
     problems.model = agent.scripted ? t.start.nameScript : t.start.nameModel;
   const cwd = (choice.cwd ?? "").trim();
@@ -55,6 +56,10 @@ export function check(
   else if (prompt.images.length > 0 && agent !== undefined && !agent.takes_images)
     problems.prompt = t.start.noImages(agent.title);
   return problems;
+}
+
+function unavailableText({ message, message_code, remedy, remedy_code }: Unavailable): string {
+  return sentences(daemonText(message, message_code), daemonText(remedy, remedy_code));
 }
 
 /** Shows the daemon's refusal at the field that its error code names. */

@@ -1,3 +1,4 @@
+import { daemonText } from "../../text/daemon-text.ts";
 import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import type { Rule, RuleCondition } from "../../../model/rules/rule.ts";
@@ -142,7 +143,7 @@ function RuleRow({
   onEdit(): void;
   onDelete(): void;
 }): ReactNode {
-  const { name, is_on, when, scope, problem } = rule;
+  const { name, is_on, when, scope, problem, problem_code } = rule;
   const [isDeleting, setDeleting] = useState(false);
   return (
     <li className="rule-item">
@@ -157,7 +158,9 @@ function RuleRow({
         )}
       </span>
       {problem !== undefined && (
-        <span className="request-problem rule-problem">{visible(problem, "prose")}</span>
+        <span className="request-problem rule-problem">
+          {visible(daemonText(problem, problem_code), "prose")}
+        </span>
       )}
       <span className="rule-actions">
         <button type="button" className="button" aria-label={t.rules.editOf(name)} onClick={onEdit}>

@@ -3,6 +3,7 @@ import { useStore } from "zustand";
 import { isOpenedSession } from "../../../model/opened-session.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient, useRow } from "../../app/store.ts";
+import { combinedText, noticeText } from "../../text/daemon-text.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
@@ -37,7 +38,7 @@ export function PaneNotices({
           </p>
         )}
       </div>
-      {ofAgent.map(({ text, remedy }) => (
+      {ofAgent.map(noticeText).map(({ text, remedy }) => (
         <p key={text} className="notice notice-warning" role="status">
           <strong>{text}</strong> {remedy}
         </p>
@@ -48,7 +49,7 @@ export function PaneNotices({
             ? t.opened.goneText
             : refused.code === "no_channel"
               ? t.session.noLonger
-              : refused.message}{" "}
+              : combinedText(refused.message, refused)}{" "}
           {t.session.shownAsLoaded}
         </p>
       )}

@@ -1,14 +1,19 @@
 import type { ReactNode } from "react";
 import type { StatusReply } from "../../../protocol.ts";
 import { NEW_SESSION } from "../../app/router.ts";
+import { noticeText } from "../../text/daemon-text.ts";
 import { t } from "../../text/text.ts";
 import { byteSize } from "../../ui/size.ts";
 
-const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNode => (
-  <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>
-    <strong>{text}</strong> {remedy}
-  </p>
-);
+function line(notice: StatusReply["notices"][number]): ReactNode {
+  const { level } = notice;
+  const { text, remedy } = noticeText(notice);
+  return (
+    <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>
+      <strong>{text}</strong> {remedy}
+    </p>
+  );
+}
 
 /** Notices that affect how complete the list is: the daemon's notices, and an unfinished index. */
 export function Notices({

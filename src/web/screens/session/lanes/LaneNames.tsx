@@ -7,6 +7,7 @@ import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
+import { daemonText } from "../../../text/daemon-text.ts";
 import { shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
@@ -33,7 +34,7 @@ export const LaneNames = memo(function LaneNames({
 }): ReactNode {
   return (
     <ol className="lane-names">
-      {lanes.map(({ session_id, depth, problem, phase }, index) => {
+      {lanes.map(({ session_id, depth, problem, problem_code, phase }, index) => {
         const row = rows[index];
         if (phase !== undefined)
           return (
@@ -58,7 +59,9 @@ export const LaneNames = memo(function LaneNames({
               </a>
             </span>
             <span className="lane-state">
-              {problem === undefined ? row && stateOf(row, now) : visible(problem, "prose")}
+              {problem === undefined
+                ? row && stateOf(row, now)
+                : visible(daemonText(problem, problem_code), "prose")}
             </span>
           </li>
         );
