@@ -93,7 +93,14 @@ const NO_CLIENT_HEADER = {
   code: "client_header",
   message: `The header ${CLIENT_HEADER} is missing.`,
 };
-const WRONG_TOKEN = { status: 401, code: "token", message: "Wrong token." };
+const WRONG_TOKEN = {
+  status: 401,
+  code: "token",
+  message: "Wrong token.",
+  remedy:
+    "Use the `api_token` in access.json in the data folder. The token that `npm start -- token` prints can only push sessions.",
+};
+const WRONG_PUSH_TOKEN = { ...WRONG_TOKEN, remedy: "`npm start -- token` prints it." };
 
 describe("the address", () => {
   it("must be one of the daemon's own, and a refusal names a valid one", async () => {
@@ -793,7 +800,7 @@ describe("pushed frames", () => {
     }
     const wrong = await ask({ ...push, headers: { authorization: "Bearer x" } });
     expect(wrong?.headers.get("connection")).toBe("close");
-    expect(await said(wrong)).toEqual(WRONG_TOKEN);
+    expect(await said(wrong)).toEqual(WRONG_PUSH_TOKEN);
     const none = await ask({ ...push, headers: { ...own, cookie: await cookie() } });
     expect(none?.headers.get("connection")).toBe("close");
     expect(await said(none)).toEqual({

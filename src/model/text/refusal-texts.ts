@@ -227,6 +227,8 @@ export const refusalTexts = {
   too_many_logins: "Too many failed logins.",
   wait_a_minute: "Wait a minute.",
   token_wrong: "Wrong token.",
+  use_api_token:
+    "Use the `api_token` in access.json in the data folder. The token that `npm start -- token` prints can only push sessions.",
   token_missing: "Pushing requires a bearer token.",
   print_token: "`npm start -- token` prints it.",
   not_logged_in: "This browser is not logged in.",

@@ -12,6 +12,7 @@ import {
   NO_TOKEN,
   type Refusal,
   TOO_MANY,
+  WRONG_PUSH_TOKEN,
   WRONG_TOKEN,
 } from "./refusals.ts";
 
@@ -149,7 +150,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const token = checkBearer(request, ingest_token);
     if (token === "right") return undefined;
     if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60", connection: "close" });
-    return refuse(token === undefined ? NO_TOKEN : WRONG_TOKEN, { connection: "close" });
+    return refuse(token === undefined ? NO_TOKEN : WRONG_PUSH_TOKEN, { connection: "close" });
   }
 
   async function login(

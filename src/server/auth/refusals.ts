@@ -17,7 +17,13 @@ export const TOO_MANY: Refusal = {
   message: daemonText("too_many_logins"),
   remedy: daemonText("wait_a_minute"),
 };
-export const WRONG_TOKEN: Refusal = { status: 401, code: "token", message: daemonText("token_wrong") };
+export const WRONG_TOKEN: Refusal = {
+  status: 401,
+  code: "token",
+  message: daemonText("token_wrong"),
+  remedy: daemonText("use_api_token"),
+};
+export const WRONG_PUSH_TOKEN: Refusal = { ...WRONG_TOKEN, remedy: daemonText("print_token") };
 export const NO_TOKEN: Refusal = {
   status: 401,
   code: "token",

@@ -203,6 +203,8 @@ export const refusalTexts: Translation<typeof english> = {
   too_many_logins: "登录失败次数过多。",
   wait_a_minute: "请等待一分钟。",
   token_wrong: "令牌错误。",
+  use_api_token:
+    "请使用数据目录中 access.json 里的 `api_token`。`npm start -- token` 显示的令牌只能推送会话。",
   token_missing: "推送需要 bearer 令牌。",
   print_token: "`npm start -- token` 会显示令牌。",
   not_logged_in: "此浏览器尚未登录。",
