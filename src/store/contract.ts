@@ -1,13 +1,13 @@
 import type { CodedText } from "../model/text/catalog.ts";
 import { daemonText } from "../model/text/daemon-texts.ts";
-import { textFields, type Written } from "../model/text/written.ts";
+import { type DisplayText, textFields } from "../model/text/display-text.ts";
 import type { StatusReply } from "../protocol.ts";
 
 /** A notice for the user, with a remedy if there is one. */
 export type Notice = StatusReply["notices"][number];
 
 /** A notice with the codes of its texts. */
-export const noticeOf = (level: Notice["level"], text: Written, remedy?: Written): Notice => ({
+export const noticeOf = (level: Notice["level"], text: DisplayText, remedy?: DisplayText): Notice => ({
   level,
   ...textFields("text", text),
   ...(remedy !== undefined && textFields("remedy", remedy)),

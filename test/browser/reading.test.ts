@@ -148,8 +148,8 @@ it("stays at the end after a return from the back/forward cache", async () => {
     return box.scrollHeight - box.clientHeight - box.scrollTop;
   });
   expect(fromEnd).toBeLessThanOrEqual(4);
-  await say("Written since.");
-  await transcript.getByText("Written since.").waitFor();
+  await say("DisplayText since.");
+  await transcript.getByText("DisplayText since.").waitFor();
 });
 
 it("scrolls to the first row of a session, below a tall heading", async () => {

@@ -67,12 +67,12 @@ it("keeps rows, position and find results of a session that is covered by a run"
     const hidden = page.locator(".pane:not(.pane-beside) .scroller");
     await hidden.waitFor({ state: "hidden" });
     for (let line = 0; line < 10; line += 1) {
-      await say(file, behind, `Written behind, ${line}.`);
-      await hidden.getByText(`Written behind, ${line}.`).waitFor({ state: "attached" });
+      await say(file, behind, `DisplayText behind, ${line}.`);
+      await hidden.getByText(`DisplayText behind, ${line}.`).waitFor({ state: "attached" });
     }
     expect(await rows()).toBeLessThan(before + 40);
     await page.getByRole("link", { name: "Close" }).click();
-    await main.getByText("Written behind, 9.").waitFor();
+    await main.getByText("DisplayText behind, 9.").waitFor();
     expect(
       await main.evaluate((element) => element.scrollHeight - element.clientHeight - element.scrollTop),
     ).toBeLessThanOrEqual(4);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { plainText } from "../../src/model/text/written.ts";
+import { plainText } from "../../src/model/text/display-text.ts";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { type Access, ingestToken, loadAccess, newAccess, readAccess } from "../../src/server/auth/access.ts";
 import { type AuthRequest, bodyLimitOf } from "../../src/server/auth/auth-request.ts";

@@ -40,7 +40,7 @@ beforeEach(async () => {
   sessions.say(SESSION, { title: "Repair the uploader", status: "completed", control: control() });
   sessions.say(FILE, { title: "Another's session", status: "completed" });
   sessions.add(SESSION, [prompt(SESSION, "Repair it.", 100), ...answer(SESSION, "It is repaired.", 110)]);
-  sessions.add(FILE, [prompt(FILE, "Write it.", 300), ...answer(FILE, "Written.", 310)]);
+  sessions.add(FILE, [prompt(FILE, "Write it.", 300), ...answer(FILE, "DisplayText.", 310)]);
   daemon = await startTestDaemon(sessions);
   client = clientOf(daemon);
 });
@@ -77,7 +77,7 @@ test("each key has one meaning in a session that this daemon runs", async () => 
 describe("the composer", () => {
   test("is shown only below a session that this daemon runs", async () => {
     show(FILE);
-    await screen.findByText("Written.");
+    await screen.findByText("DisplayText.");
     expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
     sessions.say(FILE, { control: control() });
     expect(await promptField()).toBeTruthy();

@@ -7,8 +7,8 @@ import { titleOf } from "../../model/parts/content.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
 import { CodedError } from "../../model/text/coded-error.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { titleFields } from "../../model/text/titles.ts";
-import type { Written } from "../../model/text/written.ts";
 import { startProcess } from "./agent-process.ts";
 import { type Connection, connect, request } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError, isUnknownMethod } from "./failures.ts";
@@ -62,7 +62,7 @@ export interface PastSessionsPage {
 export class PastSessionsFailure extends CodedError {
   override readonly name = "PastSessionsFailure";
   readonly code: "no_list" | "no_open" | "agent_failed";
-  constructor(code: PastSessionsFailure["code"], message: Written) {
+  constructor(code: PastSessionsFailure["code"], message: DisplayText) {
     super(message);
     this.code = code;
   }
@@ -209,7 +209,7 @@ async function withAgent<Result>(
   { id, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
   use: (connection: Connection, announced: Announced) => Promise<Result>,
 ): Promise<Result> {
-  const failed = (message: Written) => new PastSessionsFailure("agent_failed", message);
+  const failed = (message: DisplayText) => new PastSessionsFailure("agent_failed", message);
   const process = startProcess({ command, args, cwd, env });
   const connection = await connect(process, { ...SILENT, onUpdate });
   let announced: Announced | undefined;

@@ -1,7 +1,7 @@
 import { messageOf } from "../narrow.ts";
 import { CodedError } from "../text/coded-error.ts";
+import type { DisplayText } from "../text/display-text.ts";
 import { queryText } from "../text/query-texts.ts";
-import type { Written } from "../text/written.ts";
 
 /**
  * A query of the search over all sessions: `words "a phrase" /regex/ kind:thought tool:Bash status:failed agent:codex
@@ -83,7 +83,7 @@ const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
 export class SearchQueryError extends CodedError {
   override readonly name = "SearchQueryError";
   readonly words: string;
-  constructor(written: Written, words: string) {
+  constructor(written: DisplayText, words: string) {
     super(written);
     this.words = words;
   }

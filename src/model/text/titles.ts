@@ -3,10 +3,10 @@ import type { CodedText, Translation } from "./catalog.ts";
 import type { claudeCodeTitles } from "./claude-code-titles.ts";
 import type { TextCode } from "./coded-text.ts";
 import type { codexTitles } from "./codex-titles.ts";
+import { type DisplayText, type TextFields, textFields } from "./display-text.ts";
 import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
-import { type TextFields, textFields, type Written } from "./written.ts";
 
 /** All titles in another language. */
 export type Titles = Translation<
@@ -19,7 +19,7 @@ export type Titles = Translation<
 >;
 
 /** A title as Verbatim wrote it, or as it was recorded. */
-export type Title = Written;
+export type Title = DisplayText;
 
 /** A title as fields of a frame or part. */
 export type TitleFields = TextFields<"title">;

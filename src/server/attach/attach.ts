@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import { type Notice, noticeOf } from "../../store/contract.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";

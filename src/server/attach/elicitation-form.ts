@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type FormField, formFields } from "../../model/forms/form-fields.ts";
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 
 /** A form of an MCP server as questions of the page. */
 export interface ElicitationForm {
   requests: Request[];
   /** Why an answer to one of the questions cannot be sent. `undefined`: it can. */
-  problemOf(request_id: string, answer: Answer): Written | undefined;
+  problemOf(request_id: string, answer: Answer): DisplayText | undefined;
   /** Whether every question is answered, or one answer declines the form. */
   isComplete(answers: ReadonlyMap<string, Answer>): boolean;
   /** The values by field name. `undefined`: the user declined. */

@@ -4,7 +4,7 @@ import { shorten } from "../../model/parts/content.ts";
 import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
 import type { OpenRequest } from "../../model/session.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import { checkAnswer } from "../sessions/check-answer.ts";
 import { Refused } from "../sessions/refused.ts";
@@ -73,7 +73,7 @@ interface HeldRequestsOptions {
 export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
   const { readProcesses, isWatched, log, now, report } = options;
   const held = new Map<string, Held>();
-  const ended = new Map<string, { why: Written; answer?: Answer }>();
+  const ended = new Map<string, { why: DisplayText; answer?: Answer }>();
   const listeners = new Set<(session_id: string) => void>();
   let timer: NodeJS.Timeout | undefined;
   let is_closed = false;
@@ -84,7 +84,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
   };
 
   /** `why`: the reply to late answers. */
-  function end(entry: Held, why: Written) {
+  function end(entry: Held, why: DisplayText) {
     for (const { request_id } of entry.asked.requests) {
       if (!held.delete(request_id)) continue;
       const answer = entry.answers.get(request_id);
@@ -99,7 +99,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
     }
   }
 
-  function release(entry: Held, why: Written) {
+  function release(entry: Held, why: DisplayText) {
     entry.connection.release();
     end(entry, why);
   }
@@ -215,7 +215,7 @@ function reasonToRelease(
   entry: Held,
   process: TerminalProcess | undefined,
   { now, isWatched }: Pick<HeldRequestsOptions, "now" | "isWatched">,
-): Written | undefined {
+): DisplayText | undefined {
   if (entry.asked.ends_by === "agent") return undefined;
   const age = now() - entry.asked_at;
   if (entry.hides_dialog) {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { structuredPatch } from "diff";
 import { messageOf } from "../../model/narrow.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import type { Attachment } from "../../protocol.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import type { HookConnection } from "./terminal-request.ts";
 
 /** Maximum path length of a local socket on all systems, in bytes. */
@@ -27,7 +27,7 @@ export interface HookSocket {
 export const hookSocketPath = (data_dir: string): string => join(data_dir, "attach", "hooks.sock");
 
 /** Why hooks cannot reach a daemon with this data folder. `undefined`: they can. */
-export function hookSocketProblem(data_dir: string): Written | undefined {
+export function hookSocketProblem(data_dir: string): DisplayText | undefined {
   if (process.platform === "win32") return daemonText("no_unix_sockets");
   return Buffer.byteLength(hookSocketPath(data_dir)) > PATH_LIMIT
     ? daemonText("socket_path_too_long", { path: hookSocketPath(data_dir) })

@@ -1,5 +1,5 @@
 import type { Answer, Request } from "../../model/request.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 
 /** A request of an agent in a terminal, while its hook waits for an answer. */
 export interface TerminalRequest {
@@ -16,7 +16,7 @@ export interface TerminalRequest {
   /** Whether it comes from the session's main thread, which has one request at a time. */
   is_main: boolean;
   /** Why an answer to one of the requests cannot be sent. `undefined`: it can. */
-  problemOf?(request_id: string, answer: Answer): Written | undefined;
+  problemOf?(request_id: string, answer: Answer): DisplayText | undefined;
   /** Whether the answers suffice for a reply. Absent: once each request is answered. */
   isComplete?(answers: ReadonlyMap<string, Answer>): boolean;
   /** The hook's output for the answers, by request id. */

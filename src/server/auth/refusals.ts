@@ -1,5 +1,5 @@
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { CLIENT_HEADER, type ErrorReply } from "../../protocol.ts";
 import { errorOf } from "../sessions/refused.ts";
 
@@ -7,8 +7,8 @@ import { errorOf } from "../sessions/refused.ts";
 export interface Refusal {
   status: number;
   code: string;
-  message: Written;
-  remedy?: Written;
+  message: DisplayText;
+  remedy?: DisplayText;
 }
 
 export const TOO_MANY: Refusal = {

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { type LaneBar, laneBars } from "../../model/lanes/lane.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { titleOfError } from "../../model/text/coded-error.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import type { ErrorReply } from "../../protocol.ts";
 import { errorOf } from "../sessions/refused.ts";
 
@@ -9,8 +9,8 @@ export function refuse(
   context: Context,
   status: 400 | 404 | 413 | 500,
   code: string,
-  message: Written,
-  remedy?: Written,
+  message: DisplayText,
+  remedy?: DisplayText,
 ) {
   const reply: ErrorReply = { error: errorOf(code, message, remedy) };
   return context.json(reply, status);

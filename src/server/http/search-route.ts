@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { SearchQueryError } from "../../model/search/query.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { DEFAULT_LIMIT, type Search } from "../index/search-service.ts";
 import { SearchTimeout } from "../index/search-thread.ts";
 import { Refused, refusal } from "../sessions/refused.ts";
@@ -40,5 +40,5 @@ export function addSearchRoute(app: Hono, search: Search): void {
   });
 }
 
-const refuse = (context: Context, code: string, message: Written, remedy?: Written): Response =>
+const refuse = (context: Context, code: string, message: DisplayText, remedy?: DisplayText): Response =>
   refusal(context, new Refused(400, code, message, remedy));

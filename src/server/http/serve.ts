@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
-import { plainText } from "../../model/text/written.ts";
+import { plainText } from "../../model/text/display-text.ts";
 import { IN_PIECES } from "../../protocol.ts";
 import { type AuthRequest, bodyLimitOf } from "../auth/auth-request.ts";
 import type { Guard } from "../auth/guard.ts";

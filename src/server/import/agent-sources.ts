@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { sep } from "node:path";
 import type { CodedText } from "../../model/text/catalog.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import type { AgentSource } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Notice } from "../../store/contract.ts";

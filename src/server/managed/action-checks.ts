@@ -1,6 +1,6 @@
 import type { Prompt } from "../../agent/agent.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { prefixed, writtenText } from "../../model/text/written.ts";
+import { displayText, prefixed } from "../../model/text/display-text.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import type { ManagedSession } from "./managed-session.ts";
@@ -49,7 +49,7 @@ export function createActionChecks(options: ActionChecksOptions) {
       409,
       "read_only",
       daemonText("no_sessions_run", { reason: why?.text ?? "" }),
-      why?.remedy && writtenText(why.remedy, why.remedy_code),
+      why?.remedy && displayText(why.remedy, why.remedy_code),
     );
   }
 
@@ -67,7 +67,7 @@ export function createActionChecks(options: ActionChecksOptions) {
         503,
         "disk",
         daemonText("not_on_disk"),
-        remedy === undefined ? daemonText("free_space") : writtenText(remedy, remedy_code),
+        remedy === undefined ? daemonText("free_space") : displayText(remedy, remedy_code),
       );
     }
   }
@@ -82,8 +82,8 @@ export function createActionChecks(options: ActionChecksOptions) {
       throw new Refused(
         409,
         "unavailable",
-        writtenText(message, message_code),
-        writtenText(remedy, remedy_code),
+        displayText(message, message_code),
+        displayText(remedy, remedy_code),
       );
     }
     return kind;

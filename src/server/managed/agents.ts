@@ -1,7 +1,7 @@
 import type { PastSessionsPage, PastSessionToRead } from "../../agent/acp/past-sessions.ts";
 import type { Agent, AgentHost } from "../../agent/agent.ts";
 import type { Frame } from "../../model/frames/frame.ts";
-import type { Written } from "../../model/text/written.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import type { AgentsReply } from "../../protocol.ts";
 import type { SessionConfig } from "../../store/history/session-config.ts";
 
@@ -18,7 +18,7 @@ export interface AgentKind {
   readonly can_compact: boolean;
   readonly can_switch_model: boolean;
   /** Checks a model, as far as possible without calling it. Resolves with the problem, if any. */
-  problemOf?(model: string): Promise<Written | undefined>;
+  problemOf?(model: string): Promise<DisplayText | undefined>;
   /** Sessions that the agent itself stores. Absent: it stores none. The methods reject with a `PastSessionsFailure`. */
   readonly past?: {
     /** Lists a page of sessions. `cwd`: only those in this folder; `cursor`: `next` of the previous page. */

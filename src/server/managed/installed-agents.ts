@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import type { Unavailable } from "../../protocol.ts";
 
 /** An installed agent that supports the Agent Client Protocol, or would with an adapter that is missing. */

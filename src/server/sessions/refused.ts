@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { CodedError } from "../../model/text/coded-error.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields, type Written } from "../../model/text/written.ts";
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
 import type { ErrorReply } from "../../protocol.ts";
 
 /** An error for the client: `status` is the HTTP status, `remedy` what the user can do. */
@@ -12,7 +12,7 @@ export class Refused extends CodedError {
   readonly remedy: string | undefined;
   /** The error of the reply. */
   readonly error: ErrorReply["error"];
-  constructor(status: Refused["status"], code: string, message: Written, remedy?: Written) {
+  constructor(status: Refused["status"], code: string, message: DisplayText, remedy?: DisplayText) {
     super(message);
     this.status = status;
     this.code = code;
@@ -25,7 +25,7 @@ export class Refused extends CodedError {
 export const CUT_OFF = new Refused(400, "cut_off", daemonText("body_cut_off"));
 
 /** The error of a reply. */
-export function errorOf(code: string, message: Written, remedy?: Written): ErrorReply["error"] {
+export function errorOf(code: string, message: DisplayText, remedy?: DisplayText): ErrorReply["error"] {
   const error = { code, ...textFields("message", message) };
   return remedy === undefined ? error : { ...error, ...textFields("remedy", remedy) };
 }

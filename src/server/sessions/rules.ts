@@ -12,7 +12,7 @@ import {
 import { MAX_RULES, parseRule, type Rule, type RuleBody, RuleError } from "../../model/rules/rule.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { textFields } from "../../model/text/written.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import { alertOf, createAlerts } from "./alerts.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";

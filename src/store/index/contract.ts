@@ -30,7 +30,7 @@ export interface IndexedPart {
   step?: number;
   tool?: string;
   status?: PartStatusName;
-  /** Written by a person. */
+  /** DisplayText by a person. */
   mine?: true;
   /** Milliseconds since 1970. */
   started_at?: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../../src/model/request.ts";
-import { plainText } from "../../../src/model/text/written.ts";
+import { plainText } from "../../../src/model/text/display-text.ts";
 import { readElicitation } from "../../../src/server/attach/claude-code/elicitation.ts";
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { plainText } from "../../../src/model/text/written.ts";
+import { plainText } from "../../../src/model/text/display-text.ts";
 import { scripts } from "../../../src/providers/scripted/scripts/index.ts";
 import { readConfig } from "../../../src/server/config.ts";
 import { configuredAgents } from "../../../src/server/managed/configured-agents.ts";

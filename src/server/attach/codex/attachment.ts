@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { textFields } from "../../../model/text/written.ts";
+import { textFields } from "../../../model/text/display-text.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hasAttachmentFile } from "../attachment-file.ts";

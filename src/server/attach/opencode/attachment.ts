@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { textFields } from "../../../model/text/written.ts";
+import { textFields } from "../../../model/text/display-text.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hasAttachmentFile, readAttachmentFile } from "../attachment-file.ts";

@@ -1,7 +1,7 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { CodedText } from "../../../model/text/catalog.ts";
 import { daemonText } from "../../../model/text/daemon-texts.ts";
-import type { Written } from "../../../model/text/written.ts";
+import type { DisplayText } from "../../../model/text/display-text.ts";
 import { openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import type { AgentState } from "../agent-state.ts";
 import type { HookStream } from "../hook-socket.ts";
@@ -58,13 +58,13 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
     const hello = asObject(body);
     if (hello?.agent !== "opencode" || hello.type !== "stream") return false;
     const readPart = createPartEventReader(Date.now);
-    const replies = new Map<number, (problem: Written | undefined) => void>();
+    const replies = new Map<number, (problem: DisplayText | undefined) => void>();
     let next_id = 1;
 
     const post = (url: string, message: JsonObject): Promise<void> =>
       new Promise((resolve, reject) => {
         const id = next_id++;
-        const end = (problem: Written | undefined) => {
+        const end = (problem: DisplayText | undefined) => {
           clearTimeout(timer);
           replies.delete(id);
           if (problem === undefined) resolve();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { daemonText } from "../../../model/text/daemon-texts.ts";
-import { prefixed, textFields } from "../../../model/text/written.ts";
+import { prefixed, textFields } from "../../../model/text/display-text.ts";
 import { OPENED_LIMIT, type OpenedFilesReply } from "../../../protocol.ts";
 import type { Format } from "../../../sources/contract.ts";
 import type { GivenFile, OpenedFiles } from "../../sessions/opened-files.ts";

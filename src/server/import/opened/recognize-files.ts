@@ -1,7 +1,7 @@
 import type { CodedText } from "../../../model/text/catalog.ts";
 import { CodedError, titleOfError } from "../../../model/text/coded-error.ts";
 import { daemonText } from "../../../model/text/daemon-texts.ts";
-import type { Written } from "../../../model/text/written.ts";
+import type { DisplayText } from "../../../model/text/display-text.ts";
 import type { Format } from "../../../sources/contract.ts";
 import { createDecoder, isCompressed } from "../../files/follow.ts";
 import type { GivenFile } from "../../sessions/opened-files.ts";
@@ -22,7 +22,7 @@ export interface RecognizedFile {
 export interface Recognized {
   files: RecognizedFile[];
   /** Session files that cannot be read. */
-  problems: { path: string; text: Written }[];
+  problems: { path: string; text: DisplayText }[];
 }
 
 const HEAD = 64 * 1024;

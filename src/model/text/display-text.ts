@@ -1,18 +1,18 @@
 import type { CodedText } from "./catalog.ts";
 import type { TextCode } from "./coded-text.ts";
 
-/** A text as Verbatim wrote it, or one without a code, such as the message of a system error. */
-export type Written = string | CodedText;
+/** A text to be shown: one that Verbatim wrote, with its code, or any other, such as the message of a system error. */
+export type DisplayText = string | CodedText;
 
 /** The English text. */
-export const plainText = (text: Written): string => (typeof text === "string" ? text : text.text);
+export const plainText = (text: DisplayText): string => (typeof text === "string" ? text : text.text);
 
 /** A text from fields of data. */
-export const writtenText = (text: string, code: TextCode | undefined): Written =>
+export const displayText = (text: string, code: TextCode | undefined): DisplayText =>
   code === undefined ? text : { text, ...code };
 
 /** A text that begins with its field or file. Its code is that of the text alone, because the page shows it at its place. */
-export const prefixed = (place: string, text: Written): Written =>
+export const prefixed = (place: string, text: DisplayText): DisplayText =>
   typeof text === "string" ? `${place}: ${text}` : { ...text, text: `${place}: ${text.text}` };
 
 /** A text as fields of data, such as `remedy` and `remedy_code`. */
@@ -20,7 +20,7 @@ export type TextFields<Name extends string> = Record<Name, string> & {
   [Field in `${Name}_code`]?: TextCode;
 };
 
-export function textFields<Name extends string>(name: Name, given: Written): TextFields<Name> {
+export function textFields<Name extends string>(name: Name, given: DisplayText): TextFields<Name> {
   const fields = typeof given === "string" ? {} : { [`${name}_code`]: codeOf(given) };
   return { [name]: plainText(given), ...fields } as TextFields<Name>;
 }
