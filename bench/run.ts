@@ -13,7 +13,7 @@ import type { Row } from "./measure.ts";
 const here = import.meta.dirname;
 const root = join(here, "..");
 const USAGE = "npm run bench -- [names…] [--rounds N] [--full]";
-function told(message: string): never {
+function printAndExit(message: string): never {
   console.error(message);
   process.exit(2);
 }
@@ -28,7 +28,7 @@ const { positionals: wanted, values: flags } = (() => {
       },
     });
   } catch (error) {
-    return told(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+    return printAndExit(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
   }
 })();
 /** Benchmarks with rounds, whose number can be reduced. */
@@ -39,9 +39,10 @@ const known = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
   .map((name) => name.replace(".bench.ts", ""))
   .toSorted();
-if (flags.help) told(`${USAGE}\nThe benchmarks: ${known.join(", ")}.`);
+if (flags.help) printAndExit(`${USAGE}\nThe benchmarks: ${known.join(", ")}.`);
 const unknown = wanted.filter((name) => !known.includes(name));
-if (unknown.length > 0) told(`Unknown benchmark ${unknown.join(", ")}. Available: ${known.join(", ")}.`);
+if (unknown.length > 0)
+  printAndExit(`Unknown benchmark ${unknown.join(", ")}. Available: ${known.join(", ")}.`);
 const benches = known
   .filter((name) => wanted.length === 0 || wanted.includes(name))
   .map((name) => `${name}.bench.ts`);

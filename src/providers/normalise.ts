@@ -11,12 +11,12 @@ import { uuidFrom } from "../model/uuid.ts";
 import { isBlocked } from "./failures.ts";
 import { imagesThatFit, type SentImage, sentImage } from "./images.ts";
 import { argumentsObject, wellFormedJson } from "./json.ts";
-import type { Wire } from "./provider.ts";
+import type { ApiProtocolName } from "./provider.ts";
 
 /** The model for which the history is prepared, and what its protocol supports. */
 export interface Target {
   provider: string;
-  api: Wire;
+  api: ApiProtocolName;
   /** The requested model id. */
   model: string;
   /** Absent: the model accepts images. */

@@ -3,7 +3,7 @@ import type { AssistantMessage, Message, Usage } from "../model/messages/message
 import type { TextCode } from "../model/text/coded-text.ts";
 
 /** The API protocols of model providers over HTTP. */
-export type Wire =
+export type ApiProtocolName =
   | "anthropic-messages"
   | "chat-completions"
   | "openai-responses"
@@ -134,7 +134,7 @@ export interface DecoderContext {
   session_id: string;
   message_id: string;
   provider: string;
-  wire: Wire;
+  wire: ApiProtocolName;
   /** The requested model id. */
   model: string;
   /** The URL of the server, which may determine its dialect. Absent: unknown, for example in a recording. */
@@ -183,7 +183,7 @@ export interface EncodedRequest {
 
 /** An API protocol: its encoder and its decoder. */
 export interface ApiProtocol {
-  readonly wire: Exclude<Wire, "scripted">;
+  readonly wire: Exclude<ApiProtocolName, "scripted">;
   encode(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest;
   createDecoder(context: DecoderContext): Decoder;
 }

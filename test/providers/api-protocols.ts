@@ -1,13 +1,13 @@
 import type { AssistantMessage, Message } from "../../src/model/messages/message.ts";
 import type { Part } from "../../src/model/messages/part.ts";
-import type { DecoderContext, ModelCall, Wire } from "../../src/providers/provider.ts";
+import type { ApiProtocolName, DecoderContext, ModelCall } from "../../src/providers/provider.ts";
 
 /** Shared by the tests of single protocols: a decoder's context, a call, and one conversation with everything in it. */
 
 const SESSION = "00000000-0000-4000-8000-000000000001";
 const MESSAGE = "00000000-0000-4000-8000-000000000002";
 
-export function contextOf(wire: Wire): DecoderContext {
+export function contextOf(wire: ApiProtocolName): DecoderContext {
   return {
     session_id: SESSION,
     message_id: MESSAGE,

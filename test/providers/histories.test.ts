@@ -4,7 +4,7 @@ import type { AssistantMessage, Message, ToolMessage } from "../../src/model/mes
 import type { Part } from "../../src/model/messages/part.ts";
 import { apiProtocols } from "../../src/providers/index.ts";
 import { normalise } from "../../src/providers/normalise.ts";
-import type { ModelCall, Wire } from "../../src/providers/provider.ts";
+import type { ApiProtocolName, ModelCall } from "../../src/providers/provider.ts";
 import { anyCharacter } from "../any-character.ts";
 import { SESSION } from "./recordings.ts";
 import { type Json, messagesOf, requestRules } from "./request-rules.ts";
@@ -18,7 +18,7 @@ const MODELS = [
   { provider: "gemini", api: "gemini-generate-content", model_id: "gemini-3-pro-preview" },
   { provider: "deepseek", api: "chat-completions", model_id: "deepseek-v4-pro" },
   { provider: "openrouter", api: "chat-completions", model_id: "anthropic/claude-sonnet-4.5" },
-] as const satisfies readonly { provider: string; api: Wire; model_id: string }[];
+] as const satisfies readonly { provider: string; api: ApiProtocolName; model_id: string }[];
 const FORMATS: Record<string, string> = {
   "anthropic-messages": "anthropic",
   "openai-responses": "openai-responses",
@@ -138,7 +138,11 @@ function messageOf(given: Piece, at: number): Message {
   }
 }
 
-function partsOf(given: Extract<Piece, { type: "assistant" }>["parts"], api: Wire, at: number): Part[] {
+function partsOf(
+  given: Extract<Piece, { type: "assistant" }>["parts"],
+  api: ApiProtocolName,
+  at: number,
+): Part[] {
   const used = new Set<string>();
   return given.flatMap(({ type, text, call_id, json, flag }, index): Part[] => {
     const signature: Part = {

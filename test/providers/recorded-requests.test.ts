@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/model/messages/message.ts";
 import type { MediaPart, Part } from "../../src/model/messages/part.ts";
 import { findApiProtocol } from "../../src/providers/index.ts";
-import type { Wire } from "../../src/providers/provider.ts";
+import type { ApiProtocolName } from "../../src/providers/provider.ts";
 import { sharedData } from "../shared-data.ts";
 import { SESSION, sorted } from "./recordings.ts";
 import { type Json, list, messagesOf } from "./request-rules.ts";
@@ -13,7 +13,12 @@ import { type Json, list, messagesOf } from "./request-rules.ts";
  * Requests that real servers accepted are read into messages and encoded again: the result must equal the accepted request,
  * except for fields that we never send.
  */
-const WIRES: { folder: string; wire: Wire; read(body: Json): Message[]; plain(message: Json): unknown }[] = [
+const WIRES: {
+  folder: string;
+  wire: ApiProtocolName;
+  read(body: Json): Message[];
+  plain(message: Json): unknown;
+}[] = [
   { folder: "anthropic", wire: "anthropic-messages", read: readAnthropic, plain: plainAnthropic },
   { folder: "openai-responses", wire: "openai-responses", read: readResponses, plain: plainResponses },
 ];

@@ -1,10 +1,10 @@
-import type { Wire } from "../../src/providers/provider.ts";
+import type { ApiProtocolName } from "../../src/providers/provider.ts";
 
 /**
  * The rules by which servers of each protocol refuse requests, as far as the body shows: each function returns the violated ones.
  * Derived from the protocols' documentation, not from our encoders.
  */
-export const requestRules: Readonly<Partial<Record<Wire, (body: Json) => string[]>>> = {
+export const requestRules: Readonly<Partial<Record<ApiProtocolName, (body: Json) => string[]>>> = {
   "anthropic-messages": checkAnthropic,
   "chat-completions": checkChat,
   "openai-responses": checkResponses,

@@ -28,27 +28,27 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
       const blocks = new Blocks();
       const all: Block[] = [];
       const texts = new Map<Block, string>();
-      let toldAt = 0;
+      let recordedAt = 0;
       for (const each of actions) {
         switch (each.do) {
           case "add": {
             const { kind, text, signature } = each.words;
-            const block = blocks.add(contentOf(kind, text, signature, toldAt), String(all.length));
+            const block = blocks.add(contentOf(kind, text, signature, recordedAt), String(all.length));
             all.push(block);
             texts.set(block, text);
             break;
           }
           case "find": {
-            if (each.isNewLine) toldAt += 1;
+            if (each.isNewLine) recordedAt += 1;
             const { kind, text, signature } = each.words;
-            const wanted = contentOf(kind, text, signature, toldAt);
+            const wanted = contentOf(kind, text, signature, recordedAt);
             const found = blocks.equalTo(wanted);
-            const free = all.filter((block) => isEqual(block, wanted) && block.toldAt !== toldAt);
+            const free = all.filter((block) => isEqual(block, wanted) && block.recordedAt !== recordedAt);
             for (const block of free) expect(texts.get(block)).toBe(text);
             expect(found === undefined).toBe(free.length === 0);
             if (found === undefined) break;
             expect(free).toContain(found);
-            found.toldAt = toldAt;
+            found.recordedAt = recordedAt;
             break;
           }
           case "change": {
@@ -56,13 +56,13 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
             // A thought without text is identified by its signature, which no line changes.
             const before = block && texts.get(block);
             if (block === undefined || before === undefined || before === "") break;
-            block.toldAt = toldAt;
-            const changed = contentOf(block.kind, before + each.more, `${each.index}`, toldAt);
+            block.recordedAt = recordedAt;
+            const changed = contentOf(block.kind, before + each.more, `${each.index}`, recordedAt);
             expect(continues(changed.text, block)).toBe(true);
             blocks.change(block, changed);
             texts.set(block, changed.text);
             expect(block.signature).toBe(changed.signature);
-            expect(wasOf(contentOf(block.kind, before, undefined, toldAt), block)).toBe(true);
+            expect(wasOf(contentOf(block.kind, before, undefined, recordedAt), block)).toBe(true);
           }
         }
         expect(blocks.last).toBe(all.at(-1));

@@ -4,7 +4,7 @@ import type { Agent, Prompt } from "../agent.ts";
 import { request } from "./connection.ts";
 import { drive } from "./drive.ts";
 import { type AcpAgentOptions, type Driver, emit, emitError } from "./driver.ts";
-import { ASKS } from "./methods.ts";
+import { AGENT_REQUESTS } from "./methods.ts";
 import { start } from "./start.ts";
 import { createUpdateReader } from "./update-reader.ts";
 
@@ -31,7 +31,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   const driver: Driver = {
     options,
     reader,
-    life: undefined,
+    agent: undefined,
     known_session: undefined,
     isReplaying: false,
     wanted_model: undefined,
@@ -49,8 +49,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
         reader.beginTurn(prompt.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n")),
       );
       try {
-        driver.life ??= await start(driver, signal);
-        return await drive(driver, driver.life, prompt.parts, signal);
+        driver.agent ??= await start(driver, signal);
+        return await drive(driver, driver.agent, prompt.parts, signal);
       } catch (error) {
         if (signal.aborted) {
           emit(driver, reader.interrupt("Stopped"));
@@ -70,15 +70,15 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     async close() {
       clearTimeout(driver.late);
       if (reader.hasLate) emit(driver, reader.flushLate());
-      const current = driver.life;
-      driver.life = undefined;
+      const current = driver.agent;
+      driver.agent = undefined;
       if (current === undefined) return;
       current.isStopped = true;
       if (current.can_close) {
         const { session_id: sessionId } = current;
         // Ignore failures, because the program is stopped next.
         const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
-        await request(current, ASKS.closeSession, { sessionId }, limit).catch(() => {});
+        await request(current, AGENT_REQUESTS.closeSession, { sessionId }, limit).catch(() => {});
       }
       await current.process.stop();
       current.connection.close();

@@ -11,7 +11,7 @@ export interface Exit {
   /** Why the program could not be started. */
   error?: NodeJS.ErrnoException;
   /** Why Verbatim killed the program, for the error message. */
-  offence?: Offence;
+  kill_reason?: Offence;
 }
 
 interface AgentProcessOptions {
@@ -32,7 +32,7 @@ export interface AgentProcess {
   /** Whether the program exits within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
   /** Kills the program for a reason, which `Exit` will contain. Further output is ignored. */
-  endFor(offence: Offence): void;
+  killFor(kill_reason: Offence): void;
   /** Sends SIGTERM to the process group, and SIGKILL after a grace period. Resolves when the program has exited. */
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
     detached: process.platform !== "win32",
   });
   let words = "";
-  let offence: Offence | undefined;
+  let kill_reason: Offence | undefined;
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = (words + text).slice(-KEPT);
   });
@@ -85,7 +85,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       // Resolve only after the last output was read.
       child.once("close", () => {
         clearTimeout(limited);
-        resolve({ code, signal, ...(offence !== undefined && { offence }) });
+        resolve({ code, signal, ...(kill_reason !== undefined && { kill_reason }) });
       });
     });
   });
@@ -114,8 +114,8 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
     ended,
     errorOutput: () => words.trim().split("\n").slice(-SHOWN).join("\n"),
     endsWithin,
-    endFor(what) {
-      offence ??= what;
+    killFor(what) {
+      kill_reason ??= what;
       child.stdout.destroy();
       void stop();
     },

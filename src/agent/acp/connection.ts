@@ -57,7 +57,7 @@ const MESSAGE_LIMIT = 16 * 1024 ** 2;
  * preserve the order of updates, requests and replies, so each message is handled here first, when its line is read. Updates are
  * not passed on to the SDK, because it drops those that do not match its schema.
  */
-export async function connect({ child, endFor }: AgentProcess, listener: Listener): Promise<Connection> {
+export async function connect({ child, killFor }: AgentProcess, listener: Listener): Promise<Connection> {
   // Loaded on demand, because its schemas take tens of megabytes of memory.
   const { client } = await import("@agentclientprotocol/sdk");
   const permissions = new Map<unknown, Promise<RequestPermissionResponse>>();
@@ -109,13 +109,13 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         try {
           deliver();
         } catch (error) {
-          endFor({ reason: errorText(error) });
+          killFor({ reason: errorText(error) });
         }
       };
       child.stdout.on("data", (bytes: Buffer) =>
         guarded(() => {
           for (const line of cutter.push(decoder.write(bytes))) readLine(line);
-          if (cutter.length > MESSAGE_LIMIT) endFor({ characters: MESSAGE_LIMIT });
+          if (cutter.length > MESSAGE_LIMIT) killFor({ characters: MESSAGE_LIMIT });
         }),
       );
       const close = (): void => {

@@ -5,8 +5,8 @@ import type { TurnOutcome } from "../agent.ts";
 import { request } from "./connection.ts";
 import { type Driver, emit, emitError, emitOwn } from "./driver.ts";
 import { authText, errorText, exitText, isAuthError } from "./failures.ts";
-import { ASKS, CANCEL } from "./methods.ts";
-import type { Life } from "./open-session.ts";
+import { AGENT_REQUESTS, CANCEL } from "./methods.ts";
+import type { RunningAgent } from "./open-session.ts";
 import { promptBlocks } from "./prompt.ts";
 import { END_LIMIT_MS } from "./start.ts";
 
@@ -15,7 +15,7 @@ const CANCEL_LIMIT_MS = 10_000;
 /** Sends a prompt to the agent, and follows it to the end of the turn. */
 export async function drive(
   driver: Driver,
-  current: Life,
+  current: RunningAgent,
   prompt: readonly Part[],
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
@@ -29,7 +29,7 @@ export async function drive(
   }
   driver.isReplaying = false;
   const { agent } = current.connection;
-  const answer = request(current, ASKS.prompt, {
+  const answer = request(current, AGENT_REQUESTS.prompt, {
     sessionId: current.session_id,
     prompt: blocks,
   }).then(
@@ -56,7 +56,7 @@ export async function drive(
   for (const { wait } of driver.waiting) wait.abort();
 
   if ("exit" in ending) {
-    if (driver.life === current) driver.life = undefined;
+    if (driver.agent === current) driver.agent = undefined;
     current.connection.close();
     if (signal.aborted || current.isStopped) {
       emit(driver, reader.interrupt("Stopped"));
@@ -87,7 +87,7 @@ export async function drive(
   return "failed";
 }
 
-async function applyModel(driver: Driver, current: Life, signal: AbortSignal): Promise<void> {
+async function applyModel(driver: Driver, current: RunningAgent, signal: AbortSignal): Promise<void> {
   const { session_id: sessionId, label } = current;
   const model = driver.wanted_model;
   driver.wanted_model = undefined;
@@ -95,10 +95,10 @@ async function applyModel(driver: Driver, current: Life, signal: AbortSignal): P
   try {
     const answer =
       driver.model_option === undefined
-        ? await request(current, ASKS.setModel, { sessionId, modelId: model }, signal)
+        ? await request(current, AGENT_REQUESTS.setModel, { sessionId, modelId: model }, signal)
         : await request(
             current,
-            ASKS.setOption,
+            AGENT_REQUESTS.setOption,
             { sessionId, configId: driver.model_option, value: model },
             signal,
           );

@@ -3,7 +3,7 @@ import type { McpServer } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
 import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
 import type { AgentHost } from "../agent.ts";
-import type { Life, OwnNote } from "./open-session.ts";
+import type { OwnNote, RunningAgent } from "./open-session.ts";
 import type { UpdateReader } from "./update-reader.ts";
 
 /** Time for which text after a turn is buffered before it is shown, in milliseconds. */
@@ -31,7 +31,7 @@ export interface AcpAgentOptions {
 export interface Driver {
   readonly options: AcpAgentOptions;
   readonly reader: UpdateReader;
-  life: Life | undefined;
+  agent: RunningAgent | undefined;
   known_session: string | undefined;
   /** Whether a session is being loaded, during which updates repeat the history. */
   isReplaying: boolean;

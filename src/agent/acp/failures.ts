@@ -77,11 +77,11 @@ export function exitText(
 }
 
 function exitTitle(agent: string, command: string, exit: Exit, retry: Retry): CodedText {
-  const { code, signal, offence } = exit;
-  if (offence !== undefined) {
-    return "characters" in offence
-      ? agentTitle("killed_for_long_message", { agent, ...offence, retry })
-      : agentTitle("killed_unrecorded", { agent, ...offence, retry });
+  const { code, signal, kill_reason } = exit;
+  if (kill_reason !== undefined) {
+    return "characters" in kill_reason
+      ? agentTitle("killed_for_long_message", { agent, ...kill_reason, retry })
+      : agentTitle("killed_unrecorded", { agent, ...kill_reason, retry });
   }
   return signal === null
     ? agentTitle("ended_with_exit_code", { agent, code: code ?? undefined, command, retry })

@@ -1,6 +1,6 @@
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { type Connection, request } from "./connection.ts";
-import { ASKS, PROTOCOL_VERSION } from "./methods.ts";
+import { AGENT_REQUESTS, PROTOCOL_VERSION } from "./methods.ts";
 
 /** What an agent announces in its reply to `initialize`. */
 export interface Announced {
@@ -17,7 +17,7 @@ export async function initialize(connection: Connection, signal?: AbortSignal): 
   const hello = asObject(
     await request(
       { connection },
-      ASKS.initialize,
+      AGENT_REQUESTS.initialize,
       {
         protocolVersion: PROTOCOL_VERSION,
         clientCapabilities: {

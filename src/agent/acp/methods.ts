@@ -2,7 +2,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Requests to the agent. */
-export const ASKS = {
+export const AGENT_REQUESTS = {
   initialize: "initialize",
   authenticate: "authenticate",
   newSession: "session/new",

@@ -11,12 +11,12 @@ import type { AgentProcess } from "./agent-process.ts";
 import { type Connection, request } from "./connection.ts";
 import { authText, errorText, isAuthError, isUnknownMethod } from "./failures.ts";
 import { type Announced, initialize } from "./initialize.ts";
-import { ASKS } from "./methods.ts";
+import { AGENT_REQUESTS } from "./methods.ts";
 import type { PromptCapabilities } from "./prompt.ts";
 import { acpSessionOf, sessionMark } from "./session-marker.ts";
 
 /** A running agent program with its connection and session. */
-export interface Life {
+export interface RunningAgent {
   readonly process: AgentProcess;
   readonly connection: Connection;
   session_id: string;
@@ -58,7 +58,7 @@ type Folder = { cwd: string; mcpServers: McpServer[] };
 
 /** Opens a session in a running program: the agent's earlier session if there is one, otherwise a new session. */
 export async function openSession(
-  made: Life,
+  made: RunningAgent,
   options: OpenOptions,
 ): Promise<{ reply: JsonObject; is_new: boolean }> {
   const { host, auth_method, mcp_servers = [], known_session } = options;
@@ -71,7 +71,7 @@ export async function openSession(
   const folder = { cwd: host.cwd, mcpServers: mcp_servers.filter((server) => !refused.includes(server)) };
   try {
     if (auth_method !== undefined) {
-      await request(made, ASKS.authenticate, { methodId: auth_method });
+      await request(made, AGENT_REQUESTS.authenticate, { methodId: auth_method });
     }
     const earlier = known_session ?? earlierSession(host);
     const reopened =
@@ -85,7 +85,11 @@ export async function openSession(
 }
 
 /** Records what the agent announces. */
-function describe(made: Life, { label, command }: OpenOptions, { info, capabilities, can }: Announced): void {
+function describe(
+  made: RunningAgent,
+  { label, command }: OpenOptions,
+  { info, capabilities, can }: Announced,
+): void {
   made.label = label ?? asText(info?.title) ?? asText(info?.name) ?? command;
   const prompts = asObject(capabilities.promptCapabilities);
   made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
@@ -93,12 +97,12 @@ function describe(made: Life, { label, command }: OpenOptions, { info, capabilit
 }
 
 async function begin(
-  made: Life,
+  made: RunningAgent,
   agent: JsonObject | undefined,
   folder: Folder,
   { host, note }: OpenOptions,
 ): Promise<JsonObject> {
-  const reply = asObject(await request(made, ASKS.newSession, folder));
+  const reply = asObject(await request(made, AGENT_REQUESTS.newSession, folder));
   const id = asString(reply?.sessionId);
   if (id === undefined) throw new StartFailure(agentTitle("no_session_id", { agent: made.label }));
   made.session_id = id;
@@ -136,7 +140,7 @@ function isTitled(event: HistoryEvent, { text, code, params }: CodedText): boole
 
 /** Reopens the agent's earlier session; `undefined`: that failed, and a note was emitted. */
 async function reopen(
-  made: Life,
+  made: RunningAgent,
   sessionId: string,
   { can }: Announced,
   folder: Folder,
@@ -151,8 +155,8 @@ async function reopen(
   }
   const methods = [
     // `session/resume` is preferred because it does not repeat the history.
-    ...(can.resume ? [ASKS.resumeSession] : []),
-    ...(can.load ? [ASKS.loadSession] : []),
+    ...(can.resume ? [AGENT_REQUESTS.resumeSession] : []),
+    ...(can.load ? [AGENT_REQUESTS.loadSession] : []),
   ];
   let why = "it cannot open earlier sessions";
   for (const method of methods) {

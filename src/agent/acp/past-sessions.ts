@@ -13,7 +13,7 @@ import { startProcess } from "./agent-process.ts";
 import { type Connection, connect, request } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError, isUnknownMethod } from "./failures.ts";
 import { type Announced, initialize } from "./initialize.ts";
-import { ASKS } from "./methods.ts";
+import { AGENT_REQUESTS } from "./methods.ts";
 import { createReplay } from "./replay.ts";
 import { sessionMark } from "./session-marker.ts";
 
@@ -100,7 +100,7 @@ export async function listPastSessions(
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const asked = next;
       const params = { ...(cwd !== undefined && { cwd }), ...(asked !== undefined && { cursor: asked }) };
-      const reply = asObject(await request({ connection }, ASKS.listSessions, params));
+      const reply = asObject(await request({ connection }, AGENT_REQUESTS.listSessions, params));
       sessions.push(...asArray(reply?.sessions).flatMap(readSession));
       next = asText(reply?.nextCursor);
       if (next === asked) next = undefined;
@@ -157,19 +157,19 @@ export async function readPastSession(
     let has_history = can.load;
     let reply: unknown;
     if (can.load) {
-      reply = await open(ASKS.loadSession).catch((error: unknown) => {
+      reply = await open(AGENT_REQUESTS.loadSession).catch((error: unknown) => {
         if (!can.resume || !isUnknownMethod(error)) throw error;
         has_history = false;
-        return open(ASKS.resumeSession);
+        return open(AGENT_REQUESTS.resumeSession);
       });
-    } else if (can.resume) reply = await open(ASKS.resumeSession);
+    } else if (can.resume) reply = await open(AGENT_REQUESTS.resumeSession);
     else {
       throw new PastSessionsFailure("no_open", daemonText("past_no_open", { agent: label }));
     }
     if (can.close) {
       const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
       // Ignore failures, because the program is stopped next.
-      await request({ connection }, ASKS.closeSession, { sessionId: id }, limit).catch(() => {});
+      await request({ connection }, AGENT_REQUESTS.closeSession, { sessionId: id }, limit).catch(() => {});
     }
     const version = asText(info?.version);
     const named = { agent: version === undefined ? label : `${label} ${version}`, session: id };
@@ -217,7 +217,7 @@ async function withAgent<Result>(
   const work = async (): Promise<Result> => {
     announced = await initialize(connection);
     if (auth_method !== undefined)
-      await request({ connection }, ASKS.authenticate, { methodId: auth_method });
+      await request({ connection }, AGENT_REQUESTS.authenticate, { methodId: auth_method });
     return await use(connection, announced);
   };
   const gone = async (): Promise<never> => {

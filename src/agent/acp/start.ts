@@ -4,7 +4,7 @@ import { startProcess } from "./agent-process.ts";
 import { connect, type Listener } from "./connection.ts";
 import { type Driver, emit, emitLate, emitOwn } from "./driver.ts";
 import { errorText, exitText } from "./failures.ts";
-import { costOf, isPast, type Life, modelOption, openSession, StartFailure } from "./open-session.ts";
+import { costOf, isPast, modelOption, openSession, type RunningAgent, StartFailure } from "./open-session.ts";
 import { askForm, askPermission } from "./requests.ts";
 
 /** Time limit for a program to exit after it has closed its output, in milliseconds. */
@@ -13,12 +13,12 @@ export const END_LIMIT_MS = 2_000;
 const same = (error: unknown): unknown => error;
 
 /** Starts the program and opens a session in it. Rejects with a `StartFailure`. */
-export async function start(driver: Driver, signal: AbortSignal): Promise<Life> {
+export async function start(driver: Driver, signal: AbortSignal): Promise<RunningAgent> {
   const { options } = driver;
   const { host, command, args, env } = options;
   const process = startProcess({ command, args, cwd: host.cwd, env });
   const connection = await connect(process, listenerOf(driver));
-  const made: Life = {
+  const made: RunningAgent = {
     process,
     connection,
     session_id: "",
@@ -28,7 +28,7 @@ export async function start(driver: Driver, signal: AbortSignal): Promise<Life> 
     isStopped: false,
   };
   const gone = process.ended.then((exit) => {
-    if (driver.life === made) driver.life = undefined;
+    if (driver.agent === made) driver.agent = undefined;
     connection.close();
     throw new StartFailure(exitText(made.label, command, exit, process.errorOutput()));
   });
@@ -63,7 +63,7 @@ function listenerOf(driver: Driver): Listener {
       const isOther =
         driver.known_session !== undefined && asString(params.sessionId) !== driver.known_session;
       if (driver.isReplaying && isPast(update.sessionUpdate)) reader.skip("replayed");
-      else if (isOther && !driver.isReplaying && driver.life !== undefined)
+      else if (isOther && !driver.isReplaying && driver.agent !== undefined)
         emit(driver, reader.pushUnknown(params, agentTitle("of_another_session")));
       else emit(driver, reader.push(update));
       emitLate(driver);
@@ -84,7 +84,7 @@ function listenerOf(driver: Driver): Listener {
   };
 }
 
-async function open(driver: Driver, made: Life): Promise<void> {
+async function open(driver: Driver, made: RunningAgent): Promise<void> {
   const { reader } = driver;
   const isReopening = driver.known_session !== undefined;
   const { reply, is_new } = await openSession(made, {

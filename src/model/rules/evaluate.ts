@@ -1,5 +1,5 @@
 import type { Usage } from "../messages/message.ts";
-import { isMine } from "../parts/is-mine.ts";
+import { isByPerson } from "../parts/is-by-person.ts";
 import { kindOf, statusOf } from "../parts/part-kinds.ts";
 import { searchText } from "../parts/search-text.ts";
 import { toolOf } from "../parts/tool-of.ts";
@@ -68,7 +68,7 @@ export function createEvaluator(rule: Rule): RuleEvaluator {
         kind: kindOf(part),
         ...(tool !== undefined && { tool }),
         ...(status !== undefined && { status }),
-        ...(isMine(part) && { mine: true as const }),
+        ...(isByPerson(part) && { mine: true as const }),
         started_at: at,
       };
       if (!matchesPart(facts)) return undefined;

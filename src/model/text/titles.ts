@@ -3,7 +3,7 @@ import type { CodedText, Translation } from "./catalog.ts";
 import type { claudeCodeTitles } from "./claude-code-titles.ts";
 import type { TextCode } from "./coded-text.ts";
 import type { codexTitles } from "./codex-titles.ts";
-import { type DisplayText, type TextFields, textFields } from "./display-text.ts";
+import type { DisplayText, TextFields } from "./display-text.ts";
 import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
@@ -24,7 +24,12 @@ export type Title = DisplayText;
 /** A title as fields of a frame or part. */
 export type TitleFields = TextFields<"title">;
 
-export const titleFields = (given: Title): TitleFields => textFields("title", given);
+/** Written out, because readers call it for many records. */
+export function titleFields(given: Title): TitleFields {
+  if (typeof given === "string") return { title: given };
+  const { text, code, params } = given;
+  return { title: text, title_code: params === undefined ? { code } : { code, params } };
+}
 
 /** A title as the message of an error or a failure. If it has several lines, the code is that of the first one. */
 export interface MessageFields {

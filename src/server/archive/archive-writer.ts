@@ -39,7 +39,7 @@ export interface ArchiveWriter<Entry> {
   sessionChanged(id: string): void;
   sessionRemoved(id: string): void;
   /** Stores the row of content that was replaced in its file. It is kept because its bytes are archived. */
-  replaced_rows(row: StoredFile): void;
+  addReplaced(row: StoredFile): void;
   /** Removes the archived bytes of this file id. */
   fileRemoved(file_id: number): void;
   /** Copies bytes of a file into the archive. `false`: there is a gap before them, or the archive cannot be written now. */
@@ -136,7 +136,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
     entryChanged: (entry) => entries.add(entry),
     sessionChanged: (id) => sessions.add(id),
     sessionRemoved: (id) => removed.add(id),
-    replaced_rows: (row) => replaced_rows.push(row),
+    addReplaced: (row) => replaced_rows.push(row),
     fileRemoved: (file_id) => removed_files.push(file_id),
     async append(file_id, start, bytes) {
       if (!writable || !pending_chunks || performance.now() < retry_at) return false;

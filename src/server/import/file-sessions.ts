@@ -116,7 +116,7 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
     const row = storedFile(entry);
     const kept = archive.archivedTo(entry.id) > 0;
     const orphans = [...entry.sessions].filter((id) => !rows.has(id));
-    if (row && kept) archive.replaced_rows({ ...row, gone: true });
+    if (row && kept) archive.addReplaced({ ...row, gone: true });
     if (row && kept && orphans.length === 0) options.onReplaced(entry.id, entry);
     if (row && kept && orphans.length > 0) {
       const orphan: SessionFile = {

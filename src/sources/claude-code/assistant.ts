@@ -145,16 +145,18 @@ function readBlock(
   // A value that should be a string but is not is shown as JSON.
   const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
   const signature = asString(block.signature) ?? asString(block.data);
-  const toldAt = line.place.byte;
+  const recordedAt = line.place.byte;
   // A snapshot has the uuid of the previous one, or none. A record whose parent is the last block's line follows that block.
   const isNext =
-    line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
+    line.uuid !== undefined &&
+    line.uuid !== step.lastRecordedIn &&
+    line.value.parentUuid === step.lastRecordedIn;
   const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
-  const content = contentOf(kind, text, signature, toldAt);
+  const content = contentOf(kind, text, signature, recordedAt);
   const earlier = earlierBlock(step, content, last, index, isCopy);
   if (earlier !== undefined) {
-    earlier.toldAt = toldAt;
-    if (earlier === step.blocks.last) step.lastToldIn = line.uuid;
+    earlier.recordedAt = recordedAt;
+    if (earlier === step.blocks.last) step.lastRecordedIn = line.uuid;
     const isSigned = content.signature !== undefined && content.signature !== earlier.signature;
     // An earlier, shorter value of the block changes nothing.
     if (text.length > earlier.length || (text.length === earlier.length && isSigned)) {
@@ -185,7 +187,7 @@ function readBlock(
   });
   step.blocks.add(content, part_id);
   step.lastIsBlock = true;
-  step.lastToldIn = line.uuid;
+  step.lastRecordedIn = line.uuid;
   return true;
 }
 
@@ -201,9 +203,9 @@ function earlierBlock(
   index: number,
   isCopy: boolean,
 ): Block | undefined {
-  const { kind, text, toldAt } = content;
+  const { kind, text, recordedAt } = content;
   const aligned = isCopy ? step.blocks.at(index) : undefined;
-  const isCandidate = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
+  const isCandidate = (block: Block) => block.kind === kind && block.recordedAt !== recordedAt;
   const candidate = isCopy ? aligned : last;
   if (candidate !== undefined && isCandidate(candidate) && isEqual(candidate, content)) return candidate;
   const equal = isCopy ? step.blocks.equalTo(content) : undefined;

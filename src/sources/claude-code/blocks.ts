@@ -12,7 +12,7 @@ export interface Block {
   signature: number | undefined;
   part_id: string;
   /** Byte offset of the last line that contained it. */
-  toldAt: number;
+  recordedAt: number;
   /** Length and fingerprint of its earlier, shorter values. */
   earlier?: [length: number, print: number][];
 }
@@ -23,17 +23,17 @@ export interface BlockContent {
   text: string;
   print: number;
   signature: number | undefined;
-  toldAt: number;
+  recordedAt: number;
 }
 
 export function contentOf(
   kind: Block["kind"],
   text: string,
   signature: string | undefined,
-  toldAt: number,
+  recordedAt: number,
 ): BlockContent {
   const sign = signature === undefined ? undefined : fingerprint(signature);
-  return { kind, text, print: fingerprint(text), signature: sign, toldAt };
+  return { kind, text, print: fingerprint(text), signature: sign, recordedAt };
 }
 
 /** The texts and thoughts of one step, the newest `MAX_BLOCKS` of them. Finds the block that a later line repeats or extends. */
@@ -52,8 +52,16 @@ export class Blocks {
     return this.blocks[index - this.before];
   }
 
-  add({ kind, text, print, signature, toldAt }: BlockContent, part_id: string): Block {
-    const block: Block = { kind, length: text.length, print, text: undefined, signature, part_id, toldAt };
+  add({ kind, text, print, signature, recordedAt }: BlockContent, part_id: string): Block {
+    const block: Block = {
+      kind,
+      length: text.length,
+      print,
+      text: undefined,
+      signature,
+      part_id,
+      recordedAt,
+    };
     this.keepText(block, text);
     this.blocks.push(block);
     if (this.blocks.length > MAX_BLOCKS) {
@@ -91,7 +99,7 @@ export class Blocks {
 
   /** A block with the same content that this line has not matched yet. */
   equalTo(content: BlockContent): Block | undefined {
-    return this.blocks.find((block) => isEqual(block, content) && block.toldAt !== content.toldAt);
+    return this.blocks.find((block) => isEqual(block, content) && block.recordedAt !== content.recordedAt);
   }
 }
 

@@ -164,7 +164,7 @@ export class MessageStream {
       session.push(from, { type: "message.part_end", part_id, text, ...(signature && { signature }) });
       const block = step.blocks.add(contentOf(kind, text, signature, from.place.byte), part_id);
       step.lastIsBlock = true;
-      step.lastToldIn = from.uuid;
+      step.lastRecordedIn = from.uuid;
       step.isUnfinished = this.stop_reason === undefined;
       streamed.shown = { step, block, line: streamed.line };
     }
@@ -179,7 +179,7 @@ function revise(
   text: string,
   signature: string | undefined,
 ): void {
-  const content = contentOf(block.kind, text, signature, block.toldAt);
+  const content = contentOf(block.kind, text, signature, block.recordedAt);
   if (content.print === block.print && text.length === block.length && content.signature === block.signature)
     return;
   step.blocks.change(block, content);

@@ -68,7 +68,7 @@ function showPrompt(session: Session, line: Line, given: Part[], options: Prompt
   }
   if (opens) {
     own.byCommand = options.origin === "command";
-    own.amid = interruptsModel;
+    own.startedDuringTurn = interruptsModel;
     session.hasOutput = false;
   }
   const { message_id, part_id } = session.recordPart(line);

@@ -83,7 +83,7 @@ function openStepOf(
     parts: 0,
     calls: 0,
     lastIsBlock: false,
-    lastToldIn: undefined,
+    lastRecordedIn: undefined,
     usage: undefined,
     stop: undefined,
     synthetic,

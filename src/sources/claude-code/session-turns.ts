@@ -7,7 +7,7 @@ import type { Line, Session, SessionFunctions } from "./session-types.ts";
 /** Ends the open turn before another one starts, at its last activity and with the status that its content implies. */
 export function endBefore(session: Session, line: Line): void {
   const { own } = session;
-  const over = { ...line, at: own.actedAt };
+  const over = { ...line, at: own.lastActivityAt };
   session.endStep(over);
   // A command may end without the model.
   const hasYielded = session.lastStep === undefined ? own.byCommand : session.hasYielded();
@@ -25,7 +25,7 @@ export function startTurn(session: Session, line: Line): void {
   own.branches.open(own.turn);
   own.calls.beginTurn();
   own.stopped = false;
-  own.actedAt = line.at;
+  own.lastActivityAt = line.at;
   session.turnOpen = true;
   session.turnFailed = false;
   session.lastStep = undefined;
@@ -45,7 +45,7 @@ export function turnFunctions(
     push(line, frame, place = line.place) {
       if (!isPreamble(frame)) {
         own.preamble = "over";
-        own.actedAt = Math.max(own.actedAt, line.at);
+        own.lastActivityAt = Math.max(own.lastActivityAt, line.at);
       } else if (own.preamble === "ahead" && own.turns === 0) {
         own.preamble = "open";
         startTurn(session, line);
@@ -95,6 +95,7 @@ export function turnFunctions(
       return !(step.lastIsBlock && step.blocks.last?.kind === "thinking");
     },
 
-    isAnswered: () => own.byCommand && !own.amid && session.hasOutput && session.lastStep === undefined,
+    isAnswered: () =>
+      own.byCommand && !own.startedDuringTurn && session.hasOutput && session.lastStep === undefined,
   };
 }

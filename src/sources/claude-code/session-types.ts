@@ -78,7 +78,7 @@ export interface Step {
   /** Whether the step's last part is a block that a longer snapshot may still replace. */
   lastIsBlock: boolean;
   /** Uuid of the line with the latest value of the last block. */
-  lastToldIn: string | undefined;
+  lastRecordedIn: string | undefined;
   usage: Usage | undefined;
   stop: string | undefined;
   synthetic: boolean;
@@ -153,11 +153,11 @@ export interface TurnState {
   /** The last part is an interrupt, and nothing has started since. */
   stopped: boolean;
   /** Time of the turn's last activity. Content before the next prompt may be days later. */
-  actedAt: number;
+  lastActivityAt: number;
   /** The turn started with a command, which the program may answer itself. */
   byCommand: boolean;
   /** The turn started while the model worked on the previous one. */
-  amid: boolean;
+  startedDuringTurn: boolean;
   /** The record after which the turn ended provisionally. */
   provisionally_ended: string | undefined;
   /** Prompts that a line removed from the queue, until their own record or the model's next answer follows. */

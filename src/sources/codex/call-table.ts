@@ -29,7 +29,7 @@ export interface Call {
   /** Call and result were in one record. Another such record is a copy. */
   whole?: boolean;
   /** The kinds of events that recorded it. */
-  told?: readonly string[];
+  recordedAs?: readonly string[];
   /** The first of several calls of one answer with the same model id that waited for an output when the next one was made. */
   same_id?: string;
   /** Upper bound of its JSON in bytes, from the records that it was read from. */
@@ -238,7 +238,7 @@ export class CallTable {
       )
       .find(({ length }) => length > 0);
     const calls = matching ?? candidates;
-    return calls.find(({ told }) => told?.includes(kind) !== true) ?? calls.at(-1);
+    return calls.find(({ recordedAs }) => recordedAs?.includes(kind) !== true) ?? calls.at(-1);
   }
 
   /** The arguments of a call, parsed; `undefined`: they were too long to be kept. */

@@ -48,8 +48,8 @@ export class Calls {
    */
   about(id: string, kind: string, ...traits: (string | undefined)[]): Call | undefined {
     const call = this.table.about(id, kind, traits);
-    const recorded = call?.told ?? [];
-    if (call !== undefined && !recorded.includes(kind)) call.told = [...recorded, kind];
+    const recorded = call?.recordedAs ?? [];
+    if (call !== undefined && !recorded.includes(kind)) call.recordedAs = [...recorded, kind];
     return call;
   }
 

@@ -19,7 +19,7 @@ interface Names {
 /** What `ThreadFacts` keeps between two records. Plain JSON. */
 export interface FactsState {
   /** The facts that were emitted, by name, in the form of `keyOfText`. */
-  told: Record<string, string>;
+  emitted: Record<string, string>;
   forkedFrom?: { session_id: string; at_byte?: number };
   names: Names;
   depth?: number;
@@ -33,7 +33,7 @@ export interface FactsState {
   ownPath?: string;
 }
 
-export const initialFacts = (): FactsState => ({ told: {}, names: {}, metaSeen: false, isRun: false });
+export const initialFacts = (): FactsState => ({ emitted: {}, names: {}, metaSeen: false, isRun: false });
 
 /** Facts about a thread as a whole. */
 export class ThreadFacts {
@@ -116,12 +116,12 @@ export class ThreadFacts {
 
   /** Emits facts about the session. After its first `session_meta` only if one of them is new. */
   update(patch: SessionPatch): void {
-    const { told, metaSeen } = this.state;
+    const { emitted, metaSeen } = this.state;
     let isNew = !metaSeen;
     for (const [name, value] of Object.entries(patch)) {
       const key = keyOfText(JSON.stringify(value));
-      if (told[name] === key) continue;
-      told[name] = key;
+      if (emitted[name] === key) continue;
+      emitted[name] = key;
       isNew = true;
     }
     if (!isNew) return;
@@ -147,7 +147,7 @@ export class ThreadFacts {
     const after = model === undefined ? undefined : keptName(model);
     if (after === undefined || after === before) return folded("the turn");
     state.model = after;
-    const isUnplaced = this.state.told.cwd === undefined && cwd !== undefined;
+    const isUnplaced = this.state.emitted.cwd === undefined && cwd !== undefined;
     this.update({ model: after, ...(isUnplaced ? { cwd } : {}) });
     if (before === undefined) return folded("the session");
     writer.marker("model_switch", `${before} → ${after}`);

@@ -76,7 +76,7 @@ export interface TurnState {
   /** The current record, or the last one. */
   moment: Moment;
   /** Time of the turn's last activity. Content before the next prompt may be days later. */
-  actedAt: number;
+  lastActivityAt: number;
   /** Number of turns that were opened. */
   opened: number;
   /** Ids of the newest turns. */
@@ -95,7 +95,7 @@ export function initialTurns(session_id: string, path: string): TurnState {
     endsByOutputs: true,
     hasTasks: false,
     moment: { source: { file: path, line: 0, byte: 0, length: 0 }, at: 0 },
-    actedAt: 0,
+    lastActivityAt: 0,
     opened: 0,
     turnIds: [],
     begun: [],
@@ -175,7 +175,7 @@ export class Turns {
 
   push(frame: Frame): void {
     this.frames.push(frame);
-    if ("source" in frame && !isPreamble(frame)) this.state.actedAt = this.state.moment.at;
+    if ("source" in frame && !isPreamble(frame)) this.state.lastActivityAt = this.state.moment.at;
   }
 
   protected part(): void {
@@ -206,7 +206,7 @@ export class Turns {
         return;
       }
       const now = state.moment;
-      state.moment = { ...now, at: state.actedAt };
+      state.moment = { ...now, at: state.lastActivityAt };
       this.closeStep();
       this.closeTurn(this.expectedEnd(open), true);
       state.moment = now;
@@ -228,7 +228,7 @@ export class Turns {
       texts: 0,
       base: joined ? this.recordId("joined") : id,
     };
-    state.actedAt = state.moment.at;
+    state.lastActivityAt = state.moment.at;
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 

@@ -1,5 +1,5 @@
 import { figuresOf } from "../../model/figures/figures.ts";
-import { isMine } from "../../model/parts/is-mine.ts";
+import { isByPerson } from "../../model/parts/is-by-person.ts";
 import { kindOf, statusOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
 import { toolOf } from "../../model/parts/tool-of.ts";
@@ -103,7 +103,7 @@ export function projectPart(
   if (tool !== undefined) row.tool = tool;
   const status = statusOf(part);
   if (status !== undefined) row.status = status;
-  if (isMine(part)) row.mine = true;
+  if (isByPerson(part)) row.mine = true;
   const ended_at = endOf(part);
   if (ended_at !== undefined) row.ended_at = ended_at;
   if (part.type === "step_finish" && part.tokens) row.tokens = part.tokens.input + part.tokens.output;

@@ -205,7 +205,7 @@ it("a number in a call's arguments does not slow down reading its long output", 
   let notifyUpdate = () => {};
   const connection = await connect(
     // Only the streams of the program are used.
-    { child, endFor() {} } as unknown as AgentProcess,
+    { child, killFor() {} } as unknown as AgentProcess,
     {
       onUpdate: () => notifyUpdate(),
       onPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),

@@ -105,7 +105,7 @@ export const Verbatim = async ({ client }) => {
       sessions.set(sessionID, status ?? sessions.get(sessionID));
     }
     if (is_new) reach();
-    const what = told(type, properties);
+    const what = forwardedFields(type, properties);
     if (what !== undefined) send(type, { sessionID, ...what });
   }
 
@@ -124,7 +124,7 @@ export const Verbatim = async ({ client }) => {
 };
 
 /** The fields of an event that the daemon needs; `undefined`: the event is not sent. Outputs of tools are in opencode's store. */
-function told(type, { info, part, partID, field, delta, status }) {
+function forwardedFields(type, { info, part, partID, field, delta, status }) {
   switch (type) {
     case "message.updated":
       return { info: { id: info?.id, role: info?.role } };
