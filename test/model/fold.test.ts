@@ -866,6 +866,16 @@ describe("an interrupt", () => {
     ]);
   });
 
+  it.each([
+    ["plan rejected", "Plan rejected", "plan_rejected"],
+    ["Stopped by the user", "Stopped by the user", "stopped_by_user"],
+    ["stopped because of rain", "Stopped because of rain", undefined],
+  ])("is titled by its reason, with a code if it is a common one: %s", (reason, title, code) => {
+    const marker = parts(prompt("a"), begin(), open(), { type: "interrupt", reason, source }).at(-1);
+    expect(marker).toMatchObject({ type: "marker", kind: "interrupt", title });
+    expect(marker?.type === "marker" && marker.title_code?.code).toBe(code);
+  });
+
   it("is titled by its reason", () => {
     const title = (reason?: string) => {
       const part = last({ type: "interrupt", ...(reason === undefined ? {} : { reason }) });

@@ -1,7 +1,7 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { StopReason, Usage } from "../../messages/message.ts";
 import { titleOf } from "../../parts/content.ts";
-import { foldTitle } from "../../text/fold-titles.ts";
+import { foldTitle, interruptReason } from "../../text/fold-titles.ts";
 import { type Title, titleFields } from "../../text/titles.ts";
 import { countUsage } from "../../usage.ts";
 import { partId } from "../../uuid.ts";
@@ -455,5 +455,5 @@ function interruptTitle(reason: string | undefined): Title {
   if (line === undefined) return foldTitle("interrupted");
   if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(line))
     return foldTitle("interrupted_by", { reason: line });
-  return line.charAt(0).toUpperCase() + line.slice(1);
+  return interruptReason(line);
 }

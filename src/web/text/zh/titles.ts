@@ -8,6 +8,18 @@ import { failureTexts } from "./failure-texts.ts";
 import { sourceTitles } from "./source-titles.ts";
 
 const fold: Translation<typeof foldTitles> = {
+  interrupted_by_user: "被用户中断",
+  interrupted_during_call: "在工具调用期间被用户中断",
+  interrupt_cancelled: "已取消",
+  interrupt_stopped: "已停止",
+  stopped_during_call: "在工具调用期间停止",
+  stopped_by_user: "被用户停止",
+  stopped_by_user_during_call: "在工具调用期间被用户停止",
+  stopped_from_other_device: "从另一台设备停止",
+  operation_aborted: "操作已中止",
+  permission_refused: "权限被拒绝",
+  plan_rejected: "计划被拒绝",
+  question_declined: "未回答问题",
   interrupted: "已中断",
   interrupted_by: ({ reason }) => `已中断：${reason}`,
   error: "错误",
