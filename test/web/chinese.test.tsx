@@ -92,6 +92,14 @@ const FRAMES: Frame[] = [
       title: "Permission mode: σχέδιο",
       title_code: { code: "permission_mode", params: { mode: "σχέδιο" } },
     },
+    {
+      type: "marker",
+      part_id: uuid(132),
+      kind: "note",
+      title: "Τίτλος",
+      // A program pushed a known code without its parameters.
+      title_code: { code: "injected_texts" },
+    },
     { type: "unknown", part_id: uuid(116), raw: { κλειδί: 1 } },
     {
       type: "user.message",
@@ -211,6 +219,8 @@ test("a session with all parts open", async () => {
   await userEvent.keyboard("x");
   await userEvent.click(screen.getByRole("button", { name: "筛选" }));
   await userEvent.click(screen.getByRole("button", { name: "查找" }));
+  expect(screen.getByText("权限模式：σχέδιο")).toBeDefined();
+  expect(screen.getByText("Τίτλος")).toBeDefined();
   expect(latinWords(page)).toEqual([]);
   await userEvent.click(screen.getByRole("button", { name: "检查" }));
   const inspector = await screen.findByRole("dialog");
