@@ -3,8 +3,8 @@ import type { AssistantMessage } from "../model/messages/message.ts";
 import type { ToolCallPart } from "../model/messages/part.ts";
 import { agentTitle } from "../model/text/agent-titles.ts";
 import { titleOfError } from "../model/text/coded-error.ts";
+import { textFields } from "../model/text/display-text.ts";
 import { titleFields } from "../model/text/titles.ts";
-import { remedyFields } from "../providers/failures.ts";
 import type { ModelCall, ModelReply } from "../providers/provider.ts";
 import type { Agent, TurnOutcome } from "./agent.ts";
 import { rulesAddedIn } from "./approval.ts";
@@ -142,7 +142,7 @@ async function work(loop: Loop, signal: AbortSignal): Promise<TurnOutcome> {
   }
   return fail(loop, {
     ...unknownFailure(agentTitle("step_limit_reached", { steps: loop.step_limit })),
-    ...remedyFields(agentTitle("send_prompt_to_continue")),
+    ...textFields("remedy", agentTitle("send_prompt_to_continue")),
   });
 }
 

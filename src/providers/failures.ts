@@ -1,5 +1,6 @@
 import { messageOf } from "../model/narrow.ts";
 import type { CodedText } from "../model/text/catalog.ts";
+import { textFields } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
 import { messageFields, type Title, titleFields } from "../model/text/titles.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
@@ -139,7 +140,7 @@ export function missingKeyFailure(provider: string, help: Title): Failure {
   return {
     class: "auth",
     ...messageFields(failureText("no_api_key", { provider })),
-    ...remedyFields(help),
+    ...textFields("remedy", help),
     can_retry: false,
   };
 }
@@ -378,13 +379,7 @@ function textOf(body: string): string {
 /** Adds a remedy to a failure. */
 export function describe(failure: Failure): Failure {
   const remedy = remedyOf(failure);
-  return remedy === undefined ? failure : { ...failure, ...remedyFields(remedy) };
-}
-
-/** A remedy as fields of a failure. */
-export function remedyFields(given: Title): Pick<Failure, "remedy" | "remedy_code"> {
-  const { title: remedy, title_code: remedy_code } = titleFields(given);
-  return { remedy, ...(remedy_code === undefined ? {} : { remedy_code }) };
+  return remedy === undefined ? failure : { ...failure, ...textFields("remedy", remedy) };
 }
 
 function remedyOf({ class: kind, retry_after_ms, status }: Failure): CodedText | undefined {

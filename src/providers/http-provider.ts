@@ -3,9 +3,10 @@ import type { Message, Usage } from "../model/messages/message.ts";
 import type { ImageFilePart, MediaPart, Part } from "../model/messages/part.ts";
 import type { TextParams } from "../model/text/catalog.ts";
 import type { TextCode } from "../model/text/coded-text.ts";
+import { textFields } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
 import { type Title, titleFields } from "../model/text/titles.ts";
-import { missingKeyFailure, protocolFailure, remedyFields } from "./failures.ts";
+import { missingKeyFailure, protocolFailure } from "./failures.ts";
 import type {
   ApiProtocol,
   Endpoint,
@@ -137,7 +138,7 @@ function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: Title | 
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
   const { remedy, remedy_code, ...rest } = hidden;
-  if (remedy === undefined) return { ...rest, ...remedyFields(key_help) };
+  if (remedy === undefined) return { ...rest, ...textFields("remedy", key_help) };
   const { title: help, title_code } = titleFields(key_help);
   return { ...rest, remedy: `${remedy} ${help}`, ...withHelp(remedy_code, title_code) };
 }

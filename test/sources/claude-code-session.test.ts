@@ -1133,7 +1133,7 @@ describe("copies", () => {
     expect(
       account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).outcomes.at(2),
     ).toContain("shown · prompt");
-    // DisplayText together, although the next second had begun.
+    // Written together, although the next second had begun.
     expect(
       account(first, boundary("2026-03-01T11:00:00.998Z"), copy("2026-03-01T11:00:01.003Z")).outcomes.at(2),
     ).toBe("folded into the same prompt before it");

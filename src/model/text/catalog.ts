@@ -32,11 +32,18 @@ export function codedTexts<Texts extends Catalog>(texts: Texts) {
     // A loop, because some agents have a title in every second record.
     for (const name in values) {
       const value = values[name];
-      if (typeof value === "string" || typeof value === "number") params[name] = value;
+      if (typeof value === "string") params[name] = shortened(value);
+      else if (typeof value === "number") params[name] = value;
     }
     return { text, code, params };
   };
 }
+
+/** Maximum length of a recorded parameter, in UTF-16 code units. The text contains all of it. */
+const PARAM_LIMIT = 400;
+
+const shortened = (value: string): string =>
+  value.length > PARAM_LIMIT ? `${value.slice(0, PARAM_LIMIT - 1).toWellFormed()}…` : value;
 
 /** A text of a catalog; `undefined`: it has no such code. `params`: those stored with the code. */
 export function textOf(texts: Catalog, code: string, params: unknown = {}): string | undefined {

@@ -25,6 +25,7 @@ export function textFields<Name extends string>(name: Name, given: DisplayText):
   return { [name]: plainText(given), ...fields } as TextFields<Name>;
 }
 
-function codeOf({ code, params }: CodedText): TextCode {
+/** The code of a text with its parameters. */
+export function codeOf({ code, params }: CodedText): TextCode {
   return params === undefined ? { code } : { code, params };
 }

@@ -1,7 +1,7 @@
 import { codedTexts } from "./catalog.ts";
 
 /** Where a key belongs, and what it is from (`place`) or for (`provider`). Empty: it is not known. */
-interface KeyParams {
+export interface KeyParams {
   variable?: string | undefined;
   place?: string | undefined;
   provider?: string | undefined;

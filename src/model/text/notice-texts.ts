@@ -1,4 +1,4 @@
-type Optional<Name extends string> = { [Key in Name]?: string | undefined };
+import type { Optional } from "./title-words.ts";
 
 /** A store in the data folder, and the ends of sentences about it. */
 export type StoreName = "archive" | "sessions" | "notes" | "read_state" | "rules";

@@ -1,4 +1,4 @@
-import { after, joined, type Optional, type OptionalNumber, tokens, tokensBefore } from "./title-words.ts";
+import { after, joined, type Optional, tokens, tokensBefore } from "./title-words.ts";
 
 /** The decisions about a call that Copilot CLI records. `approved-by-settings`: `approved`, but not by a person. */
 const copilotDecisions: ReadonlyMap<string, string> = new Map([
@@ -24,7 +24,7 @@ function abandoned(turns: number | undefined): string {
   return turns === 1 ? ": 1 turn above is abandoned" : `: ${turns} turns above are abandoned`;
 }
 
-type TaskFacts = Optional<"model"> & OptionalNumber<"steps" | "seconds">;
+type TaskFacts = Optional<"model"> & Optional<"steps" | "seconds", number>;
 
 /** The facts of an ended task of klaude-code. */
 const taskFacts = ({ model, steps, seconds }: TaskFacts): string =>
@@ -75,7 +75,7 @@ export const readerTitles = {
   response_interrupted: ({ by }: { by: string }) => `Response interrupted by ${by}`,
 
   // Copilot CLI
-  context_truncated: ({ removed }: OptionalNumber<"removed">) =>
+  context_truncated: ({ removed }: Optional<"removed", number>) =>
     `Context truncated${after(removed === undefined ? undefined : `${tokens(removed)} removed`)}`,
   context_being_compacted: "Context is being compacted",
   compaction_failed: ({ reason }: Optional<"reason">) => `Compaction failed${after(reason)}`,
@@ -181,7 +181,7 @@ export const readerTitles = {
   // opencode
   agent: ({ agent = "unknown" }: Optional<"agent">) => `Agent: ${agent}`,
   sub_task: ({ task = "" }: Optional<"task">) => `Sub-task: ${task}`,
-  attempt_failed: ({ attempt }: OptionalNumber<"attempt">) => `Attempt ${attempt ?? ""} failed`,
+  attempt_failed: ({ attempt }: Optional<"attempt", number>) => `Attempt ${attempt ?? ""} failed`,
   context_compacted_by_agent: "Context compacted by the agent",
   files_changed: ({ files }: { files: number }) => `Files changed: ${files}`,
 
@@ -195,7 +195,7 @@ export const readerTitles = {
   // pi
   entry_of_type: ({ type = "unknown" }: Optional<"type">) => `Entry of type ${type}`,
   thinking_level: ({ level = "unknown" }: Optional<"level">) => `Thinking level: ${level}`,
-  context_compacted_by_extension: ({ before }: OptionalNumber<"before">) =>
+  context_compacted_by_extension: ({ before }: Optional<"before", number>) =>
     `Context compacted by an extension${tokensBefore(before)}`,
   summary_of_branch: "Summary of an abandoned branch",
   from_extension: ({ type = "unknown" }: Optional<"type">) => `From an extension: ${type}`,
@@ -205,9 +205,9 @@ export const readerTitles = {
   entry_replaced: "An earlier entry was replaced in the context",
   copied_entries: "Copied from the session that this one continues. The tokens are counted there",
   own_entries: "The session's own entries begin here",
-  continued_from_branch: ({ turns }: OptionalNumber<"turns">) =>
+  continued_from_branch: ({ turns }: Optional<"turns", number>) =>
     `Continued from an abandoned branch${abandoned(turns)}`,
-  went_back: ({ turns }: OptionalNumber<"turns">) => `Went back to an earlier entry${abandoned(turns)}`,
+  went_back: ({ turns }: Optional<"turns", number>) => `Went back to an earlier entry${abandoned(turns)}`,
 
   // Qwen Code
   unknown_part: "Unknown kind of part",

@@ -1,6 +1,5 @@
 import { nameOfFormat, type TextFormat } from "../forms/text-format.ts";
-
-type Optional<Name extends string> = { [Key in Name]?: string | undefined };
+import type { Optional } from "./title-words.ts";
 
 /** What a person wrote that could not be stored. */
 type Mark = "note" | "rule";
@@ -13,7 +12,6 @@ const MARKS: Readonly<Record<Mark, { all: string; one: string }>> = {
 export const refusalTexts = {
   // Sessions and their parts
   session_unknown: "There is no such session.",
-  session_not_known: "No such session.",
   reload_list: "Reload the list of sessions.",
   part_unknown: "The session has no such part.",
   turn_unknown: ({ turn }: { turn: string | number }) => `The session has no turn ${turn}.`,

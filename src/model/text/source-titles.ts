@@ -1,7 +1,7 @@
 import { codedTexts } from "./catalog.ts";
 import { foldTitles } from "./fold-titles.ts";
 import { readerTitles } from "./reader-titles.ts";
-import { after, joined, type Optional, type OptionalNumber, tokensBefore } from "./title-words.ts";
+import { after, joined, type Optional, tokensBefore } from "./title-words.ts";
 
 interface ShellFacts {
   exit?: number | "cancelled" | undefined;
@@ -50,7 +50,7 @@ export const sourceTitles = {
     `Context from ${agent}${after(reason)}`,
   reminder_from: ({ agent }: { agent: string }) => `Reminder from ${agent}`,
   skill: ({ skill = "unknown" }: Optional<"skill">) => `Skill: ${skill}`,
-  context_compacted: ({ before }: OptionalNumber<"before">) => `Context compacted${tokensBefore(before)}`,
+  context_compacted: ({ before }: Optional<"before", number>) => `Context compacted${tokensBefore(before)}`,
   rewound: "Rewound",
   shell_output: ({ exit, cut, hidden }: ShellFacts) => {
     const facts = [

@@ -1,6 +1,5 @@
 /** Parameters that may be absent. */
 export type Optional<Name extends string, Value = string> = { [Key in Name]?: Value | undefined };
-export type OptionalNumber<Name extends string> = Optional<Name, number>;
 
 /** `: ` and a text, if there is one. */
 export const after = (text: string | undefined): string => (text === undefined ? "" : `: ${text}`);

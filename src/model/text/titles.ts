@@ -3,7 +3,7 @@ import type { CodedText, Translation } from "./catalog.ts";
 import type { claudeCodeTitles } from "./claude-code-titles.ts";
 import type { TextCode } from "./coded-text.ts";
 import type { codexTitles } from "./codex-titles.ts";
-import type { DisplayText, TextFields } from "./display-text.ts";
+import { codeOf, type DisplayText, type TextFields } from "./display-text.ts";
 import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
 import type { sourceTitles } from "./source-titles.ts";
@@ -24,11 +24,10 @@ export type Title = DisplayText;
 /** A title as fields of a frame or part. */
 export type TitleFields = TextFields<"title">;
 
-/** Written out, because readers call it for many records. */
+/** Like `textFields`, without its computed names, because readers call it for many records. */
 export function titleFields(given: Title): TitleFields {
   if (typeof given === "string") return { title: given };
-  const { text, code, params } = given;
-  return { title: text, title_code: params === undefined ? { code } : { code, params } };
+  return { title: given.text, title_code: codeOf(given) };
 }
 
 /** A title as the message of an error or a failure. If it has several lines, the code is that of the first one. */
@@ -38,22 +37,9 @@ export interface MessageFields {
 }
 
 export function messageFields(given: Title): MessageFields {
-  const { title: message, title_code } = titleFields(given);
-  return title_code === undefined ? { message } : { message, title_code: withShortParams(title_code) };
+  const { title: message, ...code } = titleFields(given);
+  return { message, ...code };
 }
-
-/** The code of a message without the ends of long parameters: it is only for the title, and the message has all of them. */
-function withShortParams({ code, params }: TextCode): TextCode {
-  if (params === undefined) return { code };
-  const short: Record<string, string | number> = {};
-  for (const [name, value] of Object.entries(params))
-    short[name] =
-      typeof value === "string" && value.length > PARAM_LIMIT
-        ? `${value.slice(0, PARAM_LIMIT - 1).toWellFormed()}…`
-        : value;
-  return { code, params: short };
-}
-const PARAM_LIMIT = 400;
 
 /** A text whose first line is a title and whose further lines have no code. */
 export function withLines(title: CodedText, ...lines: readonly string[]): CodedText {

@@ -3,7 +3,7 @@ import { filePart, imageFilePart, imageUrlPart } from "../messages/part.ts";
 import { type CallOutcome, callOutcome } from "../parts/outcome.ts";
 import { milliseconds, optional, record } from "../record.ts";
 import { textCode } from "../text/coded-text.ts";
-import { type Title, titleFields } from "../text/titles.ts";
+import { type DisplayText, textFields } from "../text/display-text.ts";
 
 const metadata = z.record(z.string(), z.unknown());
 const finishedTime = record({ start: milliseconds, end: milliseconds });
@@ -152,7 +152,12 @@ export function fail(state: ToolState, error: string, at: number): FailedState {
 }
 
 /** pending or running → aborted: it was refused or stopped, or its end is unknown. `at`: milliseconds since 1970. */
-export function abort(state: ToolState, at: number, reason?: Title, outcome?: CallOutcome): AbortedState {
+export function abort(
+  state: ToolState,
+  at: number,
+  reason?: DisplayText,
+  outcome?: CallOutcome,
+): AbortedState {
   if (state.status === "aborted") return state;
   if (state.status !== "running" && state.status !== "pending") {
     throw new InvalidStateTransition(state.status, "aborted");
@@ -160,17 +165,11 @@ export function abort(state: ToolState, at: number, reason?: Title, outcome?: Ca
   return {
     status: "aborted",
     input: state.input,
-    ...reasonFields(reason),
+    ...(reason === undefined ? {} : textFields("reason", reason)),
     ...(outcome === undefined ? {} : { outcome }),
     ...(state.status === "pending" || state.metadata === undefined ? {} : { metadata: state.metadata }),
     time: { start: state.status === "pending" ? at : state.time.start, end: at },
   };
-}
-
-function reasonFields(reason: Title | undefined): Pick<AbortedState, "reason" | "reason_code"> {
-  if (reason === undefined) return {};
-  const { title, title_code } = titleFields(reason);
-  return title_code === undefined ? { reason: title } : { reason: title, reason_code: title_code };
 }
 
 /** Whether the call has ended. */

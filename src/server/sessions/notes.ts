@@ -71,7 +71,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
       const known = byId.get(note_id);
       if (known?.session_id === session_id) return known;
       if (known) throw new Refused(409, "note_id", daemonText("note_of_other_session"));
-      if (!sessions.get(session_id)) throw new Refused(404, "no_session", daemonText("session_not_known"));
+      if (!sessions.get(session_id)) throw new Refused(404, "no_session", daemonText("session_unknown"));
       if (isOpenedSession(session_id)) throw new Refused(409, "not_stored", daemonText("opened_not_stored"));
       const part = part_id === undefined ? undefined : await notedPart(sessions, session_id, part_id);
       // The same request may have been sent twice, while the session was being read.

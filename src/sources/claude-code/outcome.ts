@@ -42,7 +42,7 @@ function outcomeOf(line: ResultLine, decision: JsonObject | undefined): CallOutc
   switch (kind) {
     case undefined:
       return refusal === undefined ? outcomeOfText(line) : refused(line, refusal);
-    // DisplayText on resume for a call without a recorded end.
+    // Written on resume for a call without a recorded end.
     case "interrupted":
       return { kind: "unknown" };
     case "user-rejected": {

@@ -30,7 +30,7 @@ export interface IndexedPart {
   step?: number;
   tool?: string;
   status?: PartStatusName;
-  /** DisplayText by a person. */
+  /** Written by a person. */
   mine?: true;
   /** Milliseconds since 1970. */
   started_at?: number;

@@ -1,6 +1,7 @@
 import type { TextCode } from "../../model/text/coded-text.ts";
 import type { ErrorReply } from "../../protocol.ts";
 import { t } from "../text/text.ts";
+import { textCodeIn } from "../text/translated.ts";
 import type { Ask } from "./ask.ts";
 
 /**
@@ -33,9 +34,6 @@ export interface Requests {
   bytes(path: string, signal?: AbortSignal): Promise<ApiResult<Blob>>;
 }
 
-const isTextCode = (value: unknown): value is TextCode =>
-  typeof value === "object" && value !== null && "code" in value && typeof value.code === "string";
-
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
   if (status === 401) return { code: "unauthorized" };
@@ -48,13 +46,14 @@ async function refusal(response: Response): Promise<ApiFailure> {
     // Assumes the shape of the daemon's errors; each field is checked below.
     const { code, message, message_code, remedy, remedy_code } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
+    const [ofMessage, ofRemedy] = [textCodeIn(message_code), textCodeIn(remedy_code)];
     return {
       ...refused,
       message,
       ...(typeof code === "string" ? { reason: code } : {}),
-      ...(isTextCode(message_code) ? { message_code } : {}),
+      ...(ofMessage && { message_code: ofMessage }),
       ...(typeof remedy === "string" ? { remedy } : {}),
-      ...(isTextCode(remedy_code) ? { remedy_code } : {}),
+      ...(ofRemedy && { remedy_code: ofRemedy }),
     };
   } catch {
     return plain;

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Attachment } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
-import { daemonText } from "../text/daemon-text.ts";
+import { translatedText } from "../text/daemon-text.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
@@ -52,7 +52,7 @@ export function AttachSettings(): ReactNode {
             </button>
           </p>
           <p className="dialog-note">
-            {one.problem === undefined ? factsOf(one) : daemonText(one.problem, one.problem_code)}
+            {one.problem === undefined ? factsOf(one) : translatedText(one.problem, one.problem_code)}
           </p>
           {one.diff !== "" && (
             <details>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { OpenedFilesReply } from "../../protocol.ts";
-import { daemonText } from "../text/daemon-text.ts";
+import { translatedText } from "../text/daemon-text.ts";
 import { ago } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -49,7 +49,7 @@ export function OpenedDialog({
       </ul>
       {opened.problems.map(({ path, text, text_code }) => (
         <p key={path} className="dialog-note">
-          {visible(`${path}: ${daemonText(text, text_code)}`, "prose")}
+          {visible(`${path}: ${translatedText(text, text_code)}`, "prose")}
         </p>
       ))}
     </Dialog>

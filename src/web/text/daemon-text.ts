@@ -3,7 +3,7 @@ import { t } from "./text.ts";
 import { translated } from "./translated.ts";
 
 /** A text of the daemon outside of transcripts in the page's language, by its code; otherwise as it was sent. */
-export const daemonText = (text: string, code: TextCode | undefined): string =>
+export const translatedText = (text: string, code: TextCode | undefined): string =>
   translated(t.daemon, text, code);
 
 /** Two sentences. Chinese has no space between them. */
@@ -24,8 +24,8 @@ export function noticeText({ text, text_code, remedy, remedy_code }: Notice): {
   remedy: string | undefined;
 } {
   return {
-    text: daemonText(text, text_code),
-    remedy: remedy === undefined ? undefined : daemonText(remedy, remedy_code),
+    text: translatedText(text, text_code),
+    remedy: remedy === undefined ? undefined : translatedText(remedy, remedy_code),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ApiFailure } from "../api/requests.ts";
-import { daemonText, sentences } from "./daemon-text.ts";
+import { sentences, translatedText } from "./daemon-text.ts";
 import { t } from "./text.ts";
 
 /** A message for the user about a failed request. */
@@ -10,10 +10,10 @@ export function failureText(failure: ApiFailure): string {
     case "offline":
       return t.failure.offline;
     case "refused": {
-      const message = sentence(daemonText(failure.message, failure.message_code));
+      const message = sentence(translatedText(failure.message, failure.message_code));
       return failure.remedy === undefined
         ? message
-        : sentences(message, daemonText(failure.remedy, failure.remedy_code));
+        : sentences(message, translatedText(failure.remedy, failure.remedy_code));
     }
   }
   return failure satisfies never;

@@ -1,3 +1,4 @@
+import { asObject, asString } from "../../model/narrow.ts";
 import { type Catalog, textOf } from "../../model/text/catalog.ts";
 import type { TextCode } from "../../model/text/coded-text.ts";
 
@@ -10,4 +11,15 @@ export function translated(texts: Catalog, text: string, code: TextCode | undefi
     // Programs may push frames that have a code with other parameters.
     return text;
   }
+}
+
+/** The code in data that no schema has read. Parameters that are neither texts nor numbers are left out. */
+export function textCodeIn(value: unknown): TextCode | undefined {
+  const fields = asObject(value);
+  const code = asString(fields?.code);
+  if (code === undefined) return undefined;
+  const params: Record<string, string | number> = {};
+  for (const [name, param] of Object.entries(asObject(fields?.params) ?? {}))
+    if (typeof param === "string" || typeof param === "number") params[name] = param;
+  return { code, params };
 }

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import { isUuid } from "../../model/is-uuid.ts";
-import { asObject, asString, asText } from "../../model/narrow.ts";
-import type { TextCode } from "../../model/text/coded-text.ts";
+import { asObject, asText } from "../../model/narrow.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { t } from "../text/text.ts";
 import { titleText } from "../text/title-text.ts";
+import { textCodeIn } from "../text/translated.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { Disclosure } from "./Disclosure.tsx";
@@ -78,16 +78,5 @@ function remedyOf(data: unknown): string | undefined {
   const { remedy, remedy_code } =
     (asText(fields?.remedy) === undefined ? asObject(fields?.data) : fields) ?? {};
   const text = asText(remedy);
-  return text === undefined ? undefined : titleText(text, codeIn(remedy_code));
-}
-
-/** A code in data, which may have any shape. */
-function codeIn(value: unknown): TextCode | undefined {
-  const fields = asObject(value);
-  const code = asString(fields?.code);
-  if (code === undefined) return undefined;
-  const params: Record<string, string | number> = {};
-  for (const [name, param] of Object.entries(asObject(fields?.params) ?? {}))
-    if (typeof param === "string" || typeof param === "number") params[name] = param;
-  return { code, params };
+  return text === undefined ? undefined : titleText(text, textCodeIn(remedy_code));
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
-import { daemonText } from "../../text/daemon-text.ts";
+import { translatedText } from "../../text/daemon-text.ts";
 import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
@@ -75,7 +75,9 @@ function AgentLine({
         <span className="agent-kind">{kindOf(agent)}</span>
       </label>
       {agent.unavailable && chosen && (
-        <p className="agent-missing">{daemonText(agent.unavailable.remedy, agent.unavailable.remedy_code)}</p>
+        <p className="agent-missing">
+          {translatedText(agent.unavailable.remedy, agent.unavailable.remedy_code)}
+        </p>
       )}
     </li>
   );
@@ -83,6 +85,6 @@ function AgentLine({
 
 function kindOf({ scripted, unavailable, kind }: Agent): string {
   if (scripted) return t.start.scripted;
-  if (unavailable) return daemonText(unavailable.message, unavailable.message_code);
+  if (unavailable) return translatedText(unavailable.message, unavailable.message_code);
   return kind === "acp" ? t.start.acp : t.start.ownAgent;
 }

@@ -1,7 +1,7 @@
 import type { AgentsReply, Unavailable } from "../../../protocol.ts";
 import type { ApiFailure } from "../../api/requests.ts";
 import type { Choice } from "../../composer/saved-draft.ts";
-import { daemonText, sentences } from "../../text/daemon-text.ts";
+import { sentences, translatedText } from "../../text/daemon-text.ts";
 import { failureText, refusedField } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
@@ -59,7 +59,7 @@ export function check(
 }
 
 function unavailableText({ message, message_code, remedy, remedy_code }: Unavailable): string {
-  return sentences(daemonText(message, message_code), daemonText(remedy, remedy_code));
+  return sentences(translatedText(message, message_code), translatedText(remedy, remedy_code));
 }
 
 /** Shows the daemon's refusal at the field that its error code names. */

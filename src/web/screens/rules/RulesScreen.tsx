@@ -1,4 +1,4 @@
-import { daemonText } from "../../text/daemon-text.ts";
+import { translatedText } from "../../text/daemon-text.ts";
 import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import type { Rule, RuleCondition } from "../../../model/rules/rule.ts";
@@ -159,7 +159,7 @@ function RuleRow({
       </span>
       {problem !== undefined && (
         <span className="request-problem rule-problem">
-          {visible(daemonText(problem, problem_code), "prose")}
+          {visible(translatedText(problem, problem_code), "prose")}
         </span>
       )}
       <span className="rule-actions">

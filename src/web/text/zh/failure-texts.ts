@@ -1,11 +1,5 @@
 import type { Translation } from "../../../model/text/catalog.ts";
-import type { failureTexts as english } from "../../../model/text/failure-texts.ts";
-
-interface KeyParams {
-  variable?: string | undefined;
-  place?: string | undefined;
-  provider?: string | undefined;
-}
+import type { failureTexts as english, KeyParams } from "../../../model/text/failure-texts.ts";
 
 const setKey = ({ variable, place, provider }: KeyParams): string =>
   place === undefined

@@ -18,7 +18,6 @@ const pastAction = (id: string | undefined): string => (id === undefined ? "列�
 export const refusalTexts: Translation<typeof english> = {
   // Sessions and their parts
   session_unknown: "没有这个会话。",
-  session_not_known: "没有这个会话。",
   reload_list: "请重新加载会话列表。",
   part_unknown: "会话中没有这部分内容。",
   turn_unknown: ({ turn }) => `会话中没有第 ${turn} 轮。`,

@@ -7,7 +7,7 @@ import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
-import { daemonText } from "../../../text/daemon-text.ts";
+import { translatedText } from "../../../text/daemon-text.ts";
 import { shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
@@ -61,7 +61,7 @@ export const LaneNames = memo(function LaneNames({
             <span className="lane-state">
               {problem === undefined
                 ? row && stateOf(row, now)
-                : visible(daemonText(problem, problem_code), "prose")}
+                : visible(translatedText(problem, problem_code), "prose")}
             </span>
           </li>
         );
