@@ -135,10 +135,16 @@ it("has the same rows in the part index", async () => {
 const access = newAccess();
 const origin = "http://127.0.0.1:4747";
 const guard = createGuard({ origins: [origin], access });
-async function ask(sessions: Sessions, path: string): Promise<{ status: number; body: unknown }> {
+async function ask(
+  sessions: Sessions,
+  path: string,
+  posted?: object,
+): Promise<{ status: number; body: unknown }> {
   const app = createApp({ sessions, guard, version: "0" });
+  const headers = { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` };
   const reply = await app.request(`${origin}/api/sessions/${THREAD}${path}`, {
-    headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
+    headers: posted ? { ...headers, "content-type": "application/json" } : headers,
+    ...(posted && { method: "POST", body: JSON.stringify(posted) }),
   });
   const { epoch: _, seq: __, ...body } = await reply.json();
   return { status: reply.status, body };
@@ -177,6 +183,13 @@ describe("answers requests like a session that is in memory", () => {
       const path = `/parts?from=${first_part - 4}&to=${first_part}`;
       expect(await ask(indexed.sessions, path)).toEqual(await ask(in_memory, path));
     }
+  });
+
+  it("to compare all parts with the record, read again", async () => {
+    const reply = await ask(indexed.sessions, "/verify", {});
+    expect(reply).toMatchObject({ status: 200, body: { shown: expected.parts.length } });
+    expect(reply).toEqual(await ask(in_memory, "/verify", {}));
+    expect(reply.body).not.toHaveProperty("difference");
   });
 
   it("has changes, errors and calls to answer with", async () => {

@@ -2,13 +2,14 @@ import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { comparedText, verify } from "../../src/model/compare/verify.ts";
+import { comparedText } from "../../src/model/compare/verify.ts";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { accumulate, accumulateAndAddress } from "../../src/model/transcript/accumulate.ts";
 import { transcriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { truncateFrame, truncatePart } from "../../src/model/truncate/truncate.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
+import { compareWithRecord } from "../../src/server/sessions/compare-record.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
@@ -48,8 +49,9 @@ async function expectEqual(folder: string, least: number, stride = 1): Promise<v
       const open = await sessions.open(id);
       // The last line of a file that was just written is settled a moment later.
       await eventually(async () => {
-        const frames = await sessions.frames(id);
-        if (open === undefined || frames === undefined) throw new Error(`${agent} ${id} cannot be opened`);
+        const [frames, again] = [await sessions.frames(id), await sessions.frames(id)];
+        if (open === undefined || frames === undefined || again === undefined)
+          throw new Error(`${agent} ${id} cannot be opened`);
         let reread = emptyTranscript(id);
         const addressed: Frame[] = [];
         for await (const batch of frames)
@@ -58,7 +60,8 @@ async function expectEqual(folder: string, least: number, stride = 1): Promise<v
             reread = folded.transcript;
             addressed.push(folded.frame);
           }
-        expect(verify(open.transcript, reread).difference, `${agent} ${id}`).toBeUndefined();
+        const { difference } = await compareWithRecord({ open, frames: again });
+        expect(difference, `${agent} ${id}`).toBeUndefined();
         expect(followedTexts(addressed), `${agent} ${id}`).toEqual(
           [...reread.parts].map((part) => part && comparedText(truncatePart(part))),
         );

@@ -1,6 +1,5 @@
 import { sourceText } from "../transcript/source-text.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
-import type { Transcript } from "../transcript/transcript-state.ts";
 
 /** A part that differs between two transcripts, or that one of them lacks. */
 export interface PartDifference {
@@ -20,27 +19,6 @@ export interface Verification {
   reread: number;
   /** The first part that differs, or that one of the two lacks. Absent: they are equal. */
   difference?: PartDifference;
-}
-
-/** Compares part by part, in order. */
-export function verify(shown: Transcript, reread: Transcript): Verification {
-  const counts = { shown: shown.parts.length, reread: reread.parts.length };
-  for (let index = 0; index < Math.max(counts.shown, counts.reread); index += 1) {
-    const difference = differenceAt(index, shown.parts.at(index), reread.parts.at(index));
-    if (difference !== undefined) return { ...counts, difference };
-  }
-  return counts;
-}
-
-function differenceAt(
-  index: number,
-  one: TranscriptPart | undefined,
-  other: TranscriptPart | undefined,
-): PartDifference | undefined {
-  const part = one ?? other;
-  if (part === undefined) return undefined;
-  const [shown, reread] = [one && comparedText(one), other && comparedText(other)];
-  return shown === reread ? undefined : describeDifference(index, part, shown, reread);
 }
 
 /** A difference with excerpts of both parts. `shown` and `reread` are results of `comparedText`. */
@@ -74,11 +52,6 @@ function excerpt(text: string, at: number): string {
   const from = Math.max(0, at - BEFORE);
   const cut = text.slice(from, at + AFTER).toWellFormed();
   return `${from > 0 ? "…" : ""}${cut}${at + AFTER < text.length ? "…" : ""}`;
-}
-
-/** The parts of a transcript as `verify` compares them, one line each. Transcript digests are computed from these lines. */
-export function* comparedLines({ parts }: Transcript): Generator<string> {
-  for (const part of parts) if (part !== undefined) yield `${comparedText(part)}\n`;
 }
 
 /**

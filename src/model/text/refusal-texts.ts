@@ -21,7 +21,6 @@ export const refusalTexts = {
   view_too_long: ({ parts }: { parts: number }) =>
     `The session has ${parts} parts, which is too many for this view of all of them.`,
   choose_turn: "Choose a single turn.",
-  reread_too_long: "The session is too large to be read again and compared at once.",
   part_not_indexed: "This part of the session is not in the search index, which is being built.",
   try_in_minutes: "Try again in a few minutes.",
 

@@ -62,14 +62,29 @@ export function changedTurns(before: Sequence<Turn>, after: Sequence<Turn>): Tur
 }
 
 /** The transcript with all its turns and none of its parts loaded. Folding continues from it as from the transcript. */
-export function withoutParts(transcript: Transcript): Transcript {
+export const withoutParts = (transcript: Transcript): Transcript =>
+  withoutPartsBefore(transcript, transcript.parts.length);
+
+/**
+ * The transcript without the parts before a position, except the `kept` ones. Folding continues from it as from the transcript, but
+ * leaves the removed parts as they are.
+ */
+export function withoutPartsBefore(
+  transcript: Transcript,
+  end: number,
+  kept: readonly number[] = [],
+): Transcript {
   const { length } = transcript.parts;
-  return {
-    ...transcript,
-    parts: sparseSequence<TranscriptPart>(length),
-    ...(length > 0 && { unloaded: length }),
-    unpaired: unpairedOf(transcript),
-  };
+  let parts = sparseSequence<TranscriptPart>(length);
+  let unloaded = length;
+  for (const index of [...kept, ...Array.from({ length: length - end }, (_, at) => end + at)]) {
+    const part = transcript.parts.at(index);
+    if (part === undefined) continue;
+    parts = parts.set(index, part);
+    unloaded -= 1;
+  }
+  const { unloaded: _, ...rest } = transcript;
+  return { ...rest, parts, ...(unloaded > 0 && { unloaded }), unpaired: unpairedOf(transcript) };
 }
 
 /** A transcript that continues from a start, without parts. `earlier`: the turns of the starts before, in order. */
