@@ -17,8 +17,8 @@ import type { OpenSession } from "./sessions.ts";
 const SLICE_MS = 8;
 
 /**
- * Number of batches of frames, each from 1 MB of a file, whose parts stay in memory while the record of a large session is read:
- * as much as its segments are read for (`large-files/`), with the bytes in which the results of calls are searched.
+ * Number of batches of frames, each from 1 MB of a file, whose parts stay in memory while the record of a large session is read,
+ * because later records may still change them.
  */
 const KEPT_BATCHES = 12;
 /** Number of batches whose parts are compared and dropped at a time. */

@@ -28,8 +28,8 @@ const MAX_SEGMENTS = 12;
 /** Maximum number of segments whose parts are cached. */
 const MAX_CACHED = 8;
 const BLOCK = 256 * 1024;
-/** Results are searched in this many bytes after a segment. */
-const RESULT_BYTES = 2 * SEGMENT_BYTES;
+/** Results are searched in this many bytes after a segment: parallel calls may return several large images before the last one. */
+const RESULT_BYTES = 8 * SEGMENT_BYTES;
 
 interface SegmentPartsOptions {
   list: SegmentList;
@@ -91,7 +91,7 @@ export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptio
   };
 }
 
-/** The parts of a session in a segment, and the results of its calls in the segments after it. */
+/** The parts of a session in a segment, and the results of its calls after it. */
 interface SegmentRead {
   parts: readonly PlacedPart[];
   results: readonly PlacedPart[];
@@ -104,7 +104,8 @@ async function readSegment(
   segments: readonly Segment[],
   at: number,
 ): Promise<SegmentRead> {
-  const [segment, next, after] = segments.slice(at);
+  const [segment, next, ...later] = segments.slice(at);
+  const last = later.at(-1);
   const end = next && startIn(entry, next, id);
   if (!segment || !next || !end) throw notIndexed();
   const content = await contentOf(entry);
@@ -133,7 +134,7 @@ async function readSegment(
     });
     const transcriptNow = () => reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id);
     await readBytes(reading, content, checkpoint?.byte ?? 0, next.byte);
-    const answered = answeredIn(end, after && startIn(entry, after, id));
+    const answered = answeredIn(end, last && startIn(entry, last, id));
     await readResults(reading, content, next.byte, () =>
       unpairedOf(transcriptNow()).open_calls.some(([call]) => answered.has(call)),
     );
@@ -143,12 +144,9 @@ async function readSegment(
   }
 }
 
-/** The calls that are open at the start of a segment and no longer at the start of the next one, if that is known. */
-function answeredIn(
-  { open_calls }: TranscriptStart,
-  after: TranscriptStart | undefined,
-): ReadonlySet<string> {
-  const open = new Set(after?.open_calls.map(([call]) => call));
+/** The calls that are open at the start of a segment and no longer at the start of the last one, if that is known. */
+function answeredIn({ open_calls }: TranscriptStart, last: TranscriptStart | undefined): ReadonlySet<string> {
+  const open = new Set(last?.open_calls.map(([call]) => call));
   return new Set(open_calls.flatMap(([call]) => (open.has(call) ? [] : [call])));
 }
 
