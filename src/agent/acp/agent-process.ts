@@ -79,8 +79,11 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       // limited.
       signalGroup("SIGKILL");
       const limited = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
+        // After a stall, timers run before the output is read. `setImmediate` runs after it.
+        setImmediate(() => {
+          child.stdout.destroy();
+          child.stderr.destroy();
+        });
       }, EXIT_GRACE_MS);
       // Resolve only after the last output was read.
       child.once("close", () => {

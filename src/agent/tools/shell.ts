@@ -120,7 +120,7 @@ async function runCommand(
   );
   const read = new Promise<void>((resolve) => {
     pipe.output.on("close", () => resolve());
-    pipe.output.on("error", () => pipe.output.destroy());
+    pipe.output.on("error", ({ message }) => end(`Its output could not be read: ${message}`));
   });
   pipe.output.on("data", (chunk: Buffer) => {
     context.progress(decoder.write(chunk));
@@ -144,7 +144,10 @@ async function runCommand(
   if (leader !== undefined) await (ending ?? endGroup(leader, { grace_ms }));
   // Wait for pending disk writes, but not for processes in other sessions that still write output.
   const late = setInterval(() => {
-    if (!pipe.output.isPaused()) pipe.output.destroy();
+    // After a stall, timers run before the pipe is read. `setImmediate` runs after it.
+    setImmediate(() => {
+      if (!pipe.output.isPaused()) pipe.output.destroy();
+    });
   }, 1_000);
   await read;
   clearInterval(late);

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import fs, { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ToolInputError } from "../../../src/agent/tool.ts";
 import { createShellTool } from "../../../src/agent/tools/shell.ts";
 import { eventually } from "../../eventually.ts";
@@ -231,6 +232,36 @@ describe.skipIf(process.platform !== "linux")("a command that is stopped", () =>
     expect(isRunning(await pidIn("pid"))).toBe(false);
   });
 });
+
+/** Makes each list of the running processes take this long, as on a machine without a free core. */
+function slowDownProcessLists(milliseconds: number): void {
+  const { readdirSync: list } = fs;
+  vi.spyOn(fs, "readdirSync").mockImplementation((...of: Parameters<typeof list>) => {
+    const started = performance.now();
+    while (of[0] === "/proc" && performance.now() - started < milliseconds);
+    return list(...of);
+  });
+  syncBuiltinESMExports();
+}
+
+it.skipIf(process.platform !== "linux")(
+  "commands that end while the daemon is busy keep their output",
+  { timeout: 120_000 },
+  async () => {
+    slowDownProcessLists(300);
+    try {
+      const outputs = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          run(`sleep 0.${10 + index * 3}; echo ${index}`, {}, { call_id: `call_${index}` }),
+        ),
+      );
+      expect(outputs.map(({ output_text }) => output_text)).toEqual(outputs.map((_, index) => `${index}\n`));
+    } finally {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    }
+  },
+);
 
 describe.skipIf(process.platform !== "linux")("a command's background process", () => {
   it("is killed with it, and its output is not waited for", async () => {
