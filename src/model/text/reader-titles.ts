@@ -169,6 +169,8 @@ export const readerTitles = {
   reminder: ({ about }: Optional<"about">) => `Reminder${after(about)}`,
   rewound_by_model: ({ items }: { items: number }) =>
     `Rewound by the model: ${items === 1 ? "1 item is withdrawn" : `${items} items are withdrawn`}`,
+  rewound_into_fork:
+    "Rewound: everything above was copied from another session, the rest of it is summarized",
   prompt_withdrawn: "A prompt was withdrawn",
   task_done: (facts: TaskFacts) => `Task done${taskFacts(facts)}`,
   task_stopped: (facts: TaskFacts) => `Task stopped${taskFacts(facts)}`,

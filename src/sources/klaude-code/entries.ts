@@ -5,6 +5,8 @@ import type { RecordResult } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { promptKey } from "../conversation/runs.ts";
 import { requestError } from "../error-text.ts";
+import { usageOf } from "./messages.ts";
+import { idOf } from "./session-id.ts";
 import type { KlaudeState } from "./state.ts";
 
 /** Reads a history record that is not a message. */
@@ -38,8 +40,7 @@ export function readEntry(
       );
       return conversation.result();
     case "RewindEntry": {
-      const from = asNumber(data.reverted_from_index);
-      const items = from === undefined ? 0 : retractFrom(state, conversation, from);
+      const items = rewind(state, conversation, asNumber(data.checkpoint_id));
       conversation.marker("rewind", sourceTitle("rewound_by_model", { items }), asText(data.note), {
         ...(asText(data.rationale) !== undefined && { rationale: data.rationale }),
         ...(asText(data.original_user_message) !== undefined && { prompt: data.original_user_message }),
@@ -47,19 +48,8 @@ export function readEntry(
       });
       return conversation.result();
     }
-    case "RetractEntry": {
-      const text = asString(data.retracted_text);
-      const { made } = state.items;
-      const at = made.findLastIndex(({ prompt }) => prompt !== undefined);
-      const prompt = made[at];
-      // It retracts the preceding prompt if the text matches.
-      if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
-        conversation.marker("note", sourceTitle("prompt_withdrawn"), text);
-        return conversation.result();
-      }
-      conversation.retractRecord(prompt.key, prompt.made, "withdrawn by the user");
-      return conversation.result({ kind: "folded", into: "the withdrawn prompt" });
-    }
+    case "RetractEntry":
+      return readRetraction(state, conversation, asString(data.retracted_text));
     case "SpawnSubAgentEntry": {
       const key = asText(data.session_id);
       const call = startOf(state, asText(data.sub_agent_desc));
@@ -76,7 +66,8 @@ export function readEntry(
       return conversation.result({ kind: "hidden", rule: "figures of the cache" });
     case "FallbackModelConfigWarnEntry": {
       const model = asText(data.to_model);
-      if (model !== undefined && data.sub_agent_type === undefined) state.conversation.model = model;
+      // `sub_agent_type` names this session's own agent.
+      if (model !== undefined) state.conversation.model = model;
       conversation.marker(
         "model_switch",
         sourceTitle("model_changed", {
@@ -101,9 +92,21 @@ export function readEntry(
         asText(data.answer),
       );
       return conversation.result();
+    case "LLMRequestEntry":
+      return readRequest(conversation, data);
+    case "ForkSummaryEntry":
+      return readForkSummary(conversation, data);
     default:
       return undefined;
   }
+}
+
+/** Reads the summary with which a session begins that a person made by rewinding another one. */
+function readForkSummary(conversation: Conversation, data: JsonObject): RecordResult {
+  const source = asText(data.source_session_id);
+  if (source !== undefined) conversation.update({ forked_from: { session_id: idOf(source) } });
+  conversation.marker("rewind", sourceTitle("rewound_into_fork"), asText(data.summary), data);
+  return conversation.result();
 }
 
 function noteChanges(conversation: Conversation, data: JsonObject): void {
@@ -122,12 +125,52 @@ function startOf(
   return free.find(({ tool_call_id }) => state.descriptions[tool_call_id] === description) ?? free[0];
 }
 
-/** Retracts everything from this history item on. */
-function retractFrom(state: KlaudeState, conversation: Conversation, index: number): number {
-  const { from, made } = state.items;
-  const items = made.slice(Math.max(0, index - from));
-  for (const { key, made: kind } of items) conversation.retractRecord(key, kind, "rewound by the model");
+/** Retracts the newest prompt if its text matches. */
+function readRetraction(
+  state: KlaudeState,
+  conversation: Conversation,
+  text: string | undefined,
+): RecordResult {
+  const at = state.items.findLastIndex(({ prompt }) => prompt !== undefined);
+  const prompt = state.items[at];
+  if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
+    conversation.marker("note", sourceTitle("prompt_withdrawn"), text);
+    return conversation.result();
+  }
+  conversation.retractRecord(prompt.key, prompt.made, "withdrawn by the user");
+  state.items.splice(at, 1);
+  return conversation.result({ kind: "folded", into: "the withdrawn prompt" });
+}
+
+/**
+ * Retracts everything after the checkpoint. An item's index in the agent's history is of no use: it depends on what was
+ * withdrawn or compacted before.
+ */
+function rewind(state: KlaudeState, conversation: Conversation, checkpoint: number | undefined): number {
+  const at = state.items.findIndex((item) => item.checkpoint !== undefined && item.checkpoint === checkpoint);
+  if (at === -1) return 0;
+  const items = state.items.splice(at + 1);
+  for (const { key, made } of items) conversation.retractRecord(key, made, "rewound by the model");
   return items.length;
+}
+
+/** Reads the record of a model call outside of steps: for a compaction, a side question or the summary of a rewind. */
+function readRequest(conversation: Conversation, data: JsonObject): RecordResult {
+  const usage = usageOf(asObject(data.usage));
+  const model = asText(data.model);
+  if (usage !== undefined) conversation.sideCall({ usage, ...(model !== undefined && { model }) });
+  if (data.status !== "completed")
+    conversation.marker(
+      "note",
+      sourceTitle("request_failed"),
+      asText(data.error) ?? asText(data.status),
+      data,
+    );
+  return conversation.result(
+    usage === undefined
+      ? { kind: "hidden", rule: "request without tokens" }
+      : { kind: "folded", into: "the figures of the session" },
+  );
 }
 
 function taskTitle(data: JsonObject): CodedText {

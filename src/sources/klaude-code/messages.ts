@@ -47,19 +47,9 @@ function mediaOf(part: JsonObject): MediaPart {
   };
 }
 
-const shownParts = (data: JsonObject): Part[] => partsIn(data).flatMap((part) => shownPart(part) ?? []);
-
-/** Reads a person's prompt or command (`bash_mode`). Returns its text. */
-export function readUser(conversation: Conversation, data: JsonObject): string {
-  const parts = shownParts(data);
-  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-  if (parts.length === 0) return text;
-  if (data.source === "bash_mode") {
-    conversation.prompt(parts, { origin: "command" });
-    conversation.endTurn("completed");
-  } else conversation.prompt(parts, { queued: conversation.awaitsModel });
-  return text;
-}
+/** The parts of a message that are shown unchanged. */
+export const shownParts = (data: JsonObject): Part[] =>
+  partsIn(data).flatMap((part) => shownPart(part) ?? []);
 
 /** Reads content that klaude-code adds for the model: reminders, memory files, a skill. */
 export function readDeveloper(conversation: Conversation, data: JsonObject): void {
@@ -211,7 +201,7 @@ export function readResult(state: KlaudeState, conversation: Conversation, data:
 /**
  * Converts klaude-code's usage, whose input includes cache reads and writes. Costs are in US dollars unless stated otherwise.
  */
-function usageOf(value: JsonObject | undefined): Usage | undefined {
+export function usageOf(value: JsonObject | undefined): Usage | undefined {
   const given = asNumber(value?.input_tokens) ?? 0;
   const output = asNumber(value?.output_tokens) ?? 0;
   const cache_read = asNumber(value?.cached_tokens);
@@ -227,6 +217,7 @@ function usageOf(value: JsonObject | undefined): Usage | undefined {
   const isDollars = value?.currency === undefined || value.currency === "USD";
   const cost = costs.length > 0 && isDollars ? costs.reduce((sum, each) => sum + each, 0) : undefined;
   return {
+    // Some providers report input without the cache.
     input: Math.max(0, given - (cache_read ?? 0) - (cache_write ?? 0)),
     output,
     ...(cache_read !== undefined && { cache_read }),

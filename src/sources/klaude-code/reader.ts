@@ -1,7 +1,5 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
@@ -10,17 +8,10 @@ import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { readEntry } from "./entries.ts";
-import { readAssistant, readDeveloper, readResult, readSystem, readUser } from "./messages.ts";
+import { readAssistant, readDeveloper, readResult, readSystem } from "./messages.ts";
+import { idOf } from "./session-id.ts";
 import { type KlaudeState, MAX_ITEMS } from "./state.ts";
-
-const ID = "klaude-code";
-
-/** Restores the hyphens in klaude-code's UUIDs. */
-function idOf(name: string): string {
-  const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(name) ?? [];
-  const id = (groups.length === 5 ? groups.join("-") : name).toLowerCase();
-  return isUuid(id) ? id : uuidFrom(ID, name);
-}
+import { checkpointOf, readUser } from "./user-messages.ts";
 
 /**
  * Reads klaude-code's `events.jsonl`: its history, one item per line, in the model of messages and parts that Verbatim's own
@@ -36,7 +27,7 @@ export const klaudeReader = conversationReader<KlaudeState>({
       named: false,
       ...startedRuns(),
       descriptions: {},
-      items: { from: 0, made: [] },
+      items: [],
     };
   },
   sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
@@ -79,9 +70,10 @@ function read(state: KlaudeState, record: SessionRecord): RecordResult {
   const data = asObject(value.data) ?? {};
   state.named = true;
   const conversation = new Conversation(state.conversation, record, { at: localTime(data.created_at) });
-  conversation.update({ agent: ID });
+  conversation.update({ agent: "klaude-code" });
   const turn = state.conversation.turn?.id;
   let prompt: string | undefined;
+  let checkpoint: number | undefined;
   let result: RecordResult | undefined;
   switch (type) {
     case "UserMessage":
@@ -95,7 +87,9 @@ function read(state: KlaudeState, record: SessionRecord): RecordResult {
       readResult(state, conversation, data);
       break;
     case "DeveloperMessage":
-      readDeveloper(conversation, data);
+      checkpoint = checkpointOf(data);
+      if (checkpoint === undefined) readDeveloper(conversation, data);
+      else result = conversation.result({ kind: "hidden", rule: "checkpoint" });
       break;
     case "SystemMessage":
       readSystem(conversation, data);
@@ -106,17 +100,22 @@ function read(state: KlaudeState, record: SessionRecord): RecordResult {
   }
   const isStep = state.conversation.step?.key === record.key;
   const made = isStep ? "step" : state.conversation.turn?.id !== turn ? "turn" : "parts";
-  const { items } = state;
-  items.made.push({ key: record.key, made, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
-  if (items.made.length > MAX_ITEMS) items.from += items.made.splice(0, MAX_ITEMS / 4).length;
+  state.items.push({
+    key: record.key,
+    made,
+    ...(prompt !== undefined && { prompt: promptKey(prompt) }),
+    ...(checkpoint !== undefined && { checkpoint }),
+  });
+  if (state.items.length > MAX_ITEMS) state.items.splice(0, MAX_ITEMS / 4);
   return result ?? conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** Parses `created_at`, a local time without a zone. It is read as UTC, so that times within a session are consistent. */
+/**
+ * Parses `created_at`, which has no zone: klaude-code writes and reads it in the zone of its machine. That is most likely also
+ * the zone of this one.
+ */
 function localTime(value: unknown): number | undefined {
-  const text = asText(value);
-  if (text === undefined) return undefined;
-  return timeOf(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(" ", "T")}Z`);
+  return timeOf(asText(value)?.replace(" ", "T"));
 }
 
 /** Stores the descriptions in calls that start sub-agents. A following item names the session by its description. */
