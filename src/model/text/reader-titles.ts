@@ -158,6 +158,8 @@ export const readerTitles = {
   // Kimi Code
   swarm_mode_entered: "Swarm mode entered",
   swarm_mode_left: "Swarm mode left",
+  tower_mode_entered: "Tower mode entered",
+  tower_mode_left: "Tower mode left",
   old_results_removed: "Old tool results were removed from the context",
   skill_activated: ({ skill = "unknown" }: Optional<"skill">) => `Skill activated: ${skill}`,
   decided: ({ decision, action }: { decision: string; action: string }) => `${decision}: ${action}`,

@@ -3,14 +3,16 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { kimiReader } from "./reader.ts";
 
-/** Kimi Code: `~/.kimi-code/sessions/<folder>/session_<id>/agents/<agent>/wire.jsonl`. */
+/** Kimi Code: `~/.kimi-code/sessions/<folder>/session_<id>/agents/<agent>/wire.jsonl`, and `state.json` of the session. */
 export const kimi = recordLinesFormat({
   id: "kimi",
   name: "Kimi Code",
   root: { variable: "KIMI_CODE_HOME", home: ".kimi-code", folders: ["sessions"] },
   classify(path) {
     const [, agent] = /(?:^|\/)agents\/([^/]+)\/wire\.jsonl$/.exec(path) ?? [];
-    return agent === undefined ? undefined : { kind: agent === "main" ? "session" : "run" };
+    if (agent === undefined) return undefined;
+    if (agent !== "main") return { kind: "run" };
+    return { kind: "session", side: path.replace(/agents\/main\/wire\.jsonl$/, "state.json") };
   },
   detect: (head) =>
     firstRecords(head).some(
@@ -19,7 +21,9 @@ export const kimi = recordLinesFormat({
           asText(protocol_version) !== undefined &&
           asNumber(created_at) !== undefined) ||
         (typeof type === "string" &&
-          /^(?:turn\.prompt|context\.append_(?:message|loop_event)|llm\.request)$/.test(type) &&
+          /^(?:turn\.prompt|profile\.bind|config\.update|context\.append_(?:message|loop_event)|llm\.request)$/.test(
+            type,
+          ) &&
           asNumber(time) !== undefined),
     ),
   reader: kimiReader,

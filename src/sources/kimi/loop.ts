@@ -37,7 +37,7 @@ export function readLoopEvent(
       readResult(state, conversation, event);
       return undefined;
     case "step.end":
-      readStepEnd(conversation, event);
+      readStepEnd(state, conversation, event);
       return { kind: "folded", into: "the end of its step" };
     default:
       conversation.unknown(record.value, sourceTitle("event_of_type", { type: asString(event.type) }));
@@ -45,7 +45,8 @@ export function readLoopEvent(
   }
 }
 
-function emitPart(conversation: Conversation, part: JsonObject): void {
+/** Emits a part that the model wrote. */
+export function emitPart(conversation: Conversation, part: JsonObject): void {
   switch (part.type) {
     case "text":
       conversation.text(asString(part.text) ?? "");
@@ -136,9 +137,11 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   interrupted: "aborted",
 };
 
-function readStepEnd(conversation: Conversation, event: JsonObject): void {
+function readStepEnd(state: KimiState, conversation: Conversation, event: JsonObject): void {
   const raw = asText(event.finishReason);
   const stop_reason = own(REASONS, raw);
+  // What it had produced follows, and then the end of the turn, which ends it.
+  if (stop_reason === "aborted" && state.cancelled === true) return;
   const usage = usageOf(event.usage);
   conversation.endStep({
     stop_reason,

@@ -1,5 +1,6 @@
+import type { Frame } from "../../model/frames/frame.ts";
 import { isUuid } from "../../model/is-uuid.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -10,9 +11,14 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
-import { readLoopEvent } from "./loop.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { emitPart, readLoopEvent } from "./loop.ts";
+import { BOOKKEEPING, FOLDED, MODES } from "./records.ts";
 import { emitPrompt, type KimiState, REFUSED, usageOf } from "./state.ts";
 import { readUserMessage } from "./user.ts";
+
+/** Maximum number of linked sub-agents. */
+const MAX_RUNS = 500;
 
 const idOf = (name: string): string => {
   const bare = name.replace(/^session_/, "");
@@ -40,6 +46,12 @@ export const kimiReader = conversationReader<KimiState>({
   },
   sessionId: (state) => state.conversation.session_id,
   read,
+  readSide,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped || state.cancelled === true);
+    return conversation.take();
+  },
   linkFacts({ conversation: { session_id, at }, parent, runs }) {
     const run =
       parent === undefined
@@ -50,40 +62,6 @@ export const kimiReader = conversationReader<KimiState>({
     };
   },
 });
-
-/** Records for the agent's internal use. */
-const BOOKKEEPING = new Set([
-  "llm.tools_snapshot",
-  "mcp.tools_discovered",
-  "tools.register_user_tool",
-  "tools.set_active_tools",
-  "tools.unregister_user_tool",
-  "context.update_token_count",
-  "profile.bind",
-  "turn.started",
-  "turn.step.completed",
-  "turn.step.started",
-]);
-
-/** Records that change the agent's modes, and their texts. */
-const MODES: Readonly<Record<string, (value: JsonObject) => CodedText>> = {
-  "plan_mode.enter": () => sourceTitle("plan_mode_entered"),
-  "plan_mode.exit": () => sourceTitle("plan_mode_left"),
-  "plan_mode.cancel": () => sourceTitle("plan_mode_cancelled"),
-  "swarm_mode.enter": () => sourceTitle("swarm_mode_entered"),
-  "swarm_mode.exit": () => sourceTitle("swarm_mode_left"),
-  "permission.set_mode": ({ mode }) => sourceTitle("permission_mode", { mode: asText(mode) }),
-  "goal.create": ({ objective }) => sourceTitle("goal", { goal: asText(objective) }),
-  "goal.update": ({ status }) => sourceTitle("goal_updated", { status: asText(status) }),
-  "goal.clear": () => sourceTitle("goal_cleared"),
-  "context.clear": () => sourceTitle("context_cleared"),
-  "full_compaction.cancel": () => sourceTitle("compaction_cancelled"),
-  "micro_compaction.apply": () => sourceTitle("old_results_removed"),
-  "skill.activate": ({ name, skillName }) =>
-    sourceTitle("skill_activated", { skill: asText(skillName) ?? asText(name) }),
-  forked: () => sourceTitle("forked"),
-  "turn.step.retrying": ({ reason }) => sourceTitle("retrying", { reason: asText(reason) }),
-};
 
 function read(state: KimiState, record: SessionRecord): RecordResult {
   const { value } = record;
@@ -98,6 +76,11 @@ function read(state: KimiState, record: SessionRecord): RecordResult {
     });
   }
   const type = asString(value.type) ?? "";
+  if (state.cancelled === true && type === "turn.prompt") {
+    delete state.cancelled;
+    conversation.interrupt("Cancelled");
+  }
+  if (type === "context.append_loop_event") delete state.placed;
   const otherwise = readRecord(state, conversation, record, type);
   return conversation.result(otherwise);
 }
@@ -110,18 +93,17 @@ function readRecord(
 ): Disposition | undefined {
   const { value } = record;
   switch (type) {
-    case "metadata":
-      return { kind: "folded", into: "the session" };
     case "config.update":
+    case "environment.set_binding":
+    case "profile.bind":
       return readConfig(state, conversation, value);
     case "turn.prompt":
     case "turn.steer":
       return readPrompt(state, conversation, value, type === "turn.steer");
     case "turn.cancel":
-      conversation.interrupt("Cancelled");
-      return undefined;
+      return readCancel(state, conversation, value);
     case "turn.ended":
-      return readEnd(conversation, value);
+      return readEnd(state, conversation, value);
     case "context.append_message":
       return readUserMessage(state, conversation, record);
     case "context.append_loop_event":
@@ -132,28 +114,39 @@ function readRecord(
       return readUsage(state, conversation, value);
     case "permission.record_approval_result":
       return readApproval(state, conversation, value);
-    case "full_compaction.begin":
-    case "full_compaction.complete":
-      return { kind: "folded", into: "the compaction" };
+    case "turn.step.retrying":
+      noteRetry(state, conversation, value);
+      return undefined;
+    case "agent.message.appended":
+    case "human.agent.message.appended":
+      return readMirror(conversation, value);
+    case "subagent.spawned":
+      nameSpawned(state, value);
+      return { kind: "folded", into: "the call that started it" };
     case "context.apply_compaction":
-      conversation.marker("compaction", compactionTitle(value), asString(value.summary), {
+      conversation.marker("compaction", compactionTitle(value), summaryIn(value), {
         ...(value.compactedCount !== undefined && { compacted_messages: value.compactedCount }),
         ...(value.contextSummary !== undefined && { context_summary: value.contextSummary }),
       });
       return undefined;
     case "context.undo":
       return readUndo(state, conversation, value);
-    case "tools.update_store":
-      return { kind: "folded", into: "the to-do list" };
   }
+  const into = own(FOLDED, type);
+  if (into !== undefined) return { kind: "folded", into };
   const title = own(MODES, type)?.(value);
   if (title !== undefined) {
-    conversation.marker(type === "turn.step.retrying" ? "retry" : "note", title);
+    conversation.marker("note", title);
     return undefined;
   }
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
   conversation.unknown(value, sourceTitle("record_of_type", { type: type === "" ? undefined : type }));
   return undefined;
+}
+
+/** The summary of a compaction, a text or a message. */
+function summaryIn({ summary }: JsonObject): string | undefined {
+  return asString(summary) ?? (asObject(summary) && textIn(asObject(summary)?.content));
 }
 
 function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): CodedText {
@@ -164,7 +157,7 @@ function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): CodedText {
 }
 
 function readConfig(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
-  const cwd = asText(value.cwd);
+  const cwd = asText(value.cwd) ?? asText(asObject(value.environmentDisclosure)?.cwd);
   const alias = asText(value.modelAlias);
   const model = alias?.split("/").at(-1);
   const name = asText(value.profileName);
@@ -177,7 +170,7 @@ function readConfig(state: KimiState, conversation: Conversation, value: JsonObj
   return { kind: "folded", into: "the session" };
 }
 
-/** Reads `turn.prompt` and `turn.steer`, which a context record repeats. */
+/** Reads `turn.prompt` and `turn.steer`, which a context record repeats: after it or, for newer steers, before it. */
 function readPrompt(
   state: KimiState,
   conversation: Conversation,
@@ -187,12 +180,38 @@ function readPrompt(
   const parts = promptParts(value.input);
   if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
   const kind = asText(asObject(value.origin)?.kind) ?? "user";
-  state.asked = promptKey(textIn(value.input));
+  const key = promptKey(textIn(value.input));
+  const { placed } = state;
+  delete state.placed;
+  if (queued && placed?.key === key && placed.id === asText(value.messageId))
+    return { kind: "folded", into: "the prompt before it" };
+  state.asked = key;
   emitPrompt(state, conversation, parts, kind, queued);
   return { kind: "folded", into: "the turn" };
 }
 
-function readEnd(conversation: Conversation, value: JsonObject): Disposition {
+/**
+ * Reads a person's cancellation. Newer versions name its target, write what the step had produced, and then end the turn.
+ */
+function readCancel(
+  state: KimiState,
+  conversation: Conversation,
+  { target }: JsonObject,
+): Disposition | undefined {
+  if (target === "queued") {
+    conversation.marker("note", sourceTitle("prompt_withdrawn"));
+    return undefined;
+  }
+  if (target === "active") {
+    state.cancelled = true;
+    return { kind: "folded", into: "the end of its turn" };
+  }
+  conversation.interrupt("Cancelled");
+  return undefined;
+}
+
+function readEnd(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
+  delete state.cancelled;
   const reason = asText(value.reason) ?? "completed";
   if (/cancel|abort|interrupt/i.test(reason)) conversation.interrupt(reason);
   else if (/fail|error/i.test(reason)) conversation.error(asText(asObject(value.error)?.message) ?? reason);
@@ -208,9 +227,22 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
     if (conversation.hasOpenStep) conversation.nameModel(model);
   }
   const attempt = asText(value.attempt);
-  if (attempt !== undefined && !/^1(?:\/|$)/.test(attempt))
+  const isShown = state.retried === true;
+  delete state.retried;
+  if (attempt !== undefined && !isShown && !/^1(?:\/|$)/.test(attempt))
     conversation.marker("retry", sourceTitle("retrying_attempt", { attempt }));
   return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };
+}
+
+function noteRetry(state: KimiState, conversation: Conversation, value: JsonObject): void {
+  const error = asText(value.errorMessage) ?? asText(value.errorName);
+  const [next, most] = [asNumber(value.nextAttempt), asNumber(value.maxAttempts)];
+  const title =
+    next === undefined
+      ? sourceTitle("retrying", { reason: asText(value.reason) })
+      : sourceTitle("retrying_attempt", { attempt: most === undefined ? `${next}` : `${next}/${most}` });
+  conversation.marker("retry", title, error, value);
+  state.retried = true;
 }
 
 /** Reads a usage record. Those of a turn repeat the step's end; those of the session belong to requests outside of steps. */
@@ -247,10 +279,53 @@ function readApproval(
   return undefined;
 }
 
+/** Retracts the last `count` prompts of the person, and all that followed. */
 function readUndo(state: KimiState, conversation: Conversation, value: JsonObject): Disposition | undefined {
-  const count = Math.max(0, Math.min(asNumber(value.count) ?? 1, state.turns.length));
-  const undone = count === 0 ? [] : state.turns.splice(-count);
-  for (const turn of undone) conversation.retractTurn(turn, "undone by the user");
+  const count = asNumber(value.count) ?? 1;
+  let at = state.turns.length;
+  for (let typed = 0; at > 0 && typed < count; ) {
+    at -= 1;
+    if (state.turns[at]?.typed === true) typed += 1;
+  }
+  const undone = state.turns.splice(at);
+  for (const { id } of undone) conversation.retractTurn(id, "undone by the user");
   conversation.marker("rewind", sourceTitle("undone", { turns: undone.length }));
   return undefined;
+}
+
+/**
+ * Reads a message in the log of a newer version, which repeats other records, except what a stopped step had produced.
+ */
+function readMirror(conversation: Conversation, value: JsonObject): Disposition | undefined {
+  const { message, meta } = asObject(value.message) ?? {};
+  if (asObject(meta)?.source !== "salvaged") return { kind: "hidden", rule: "copy of other records" };
+  for (const part of asArray(asObject(message)?.content)) emitPart(conversation, asObject(part) ?? {});
+  return { kind: "hidden", rule: "empty message" };
+}
+
+/** Remembers the sub-agent that a call started. A call may start several. */
+function nameSpawned(state: KimiState, value: JsonObject): void {
+  const agent_key = asText(value.subagentId);
+  const tool_call_id = asText(value.parentToolCallId);
+  if (agent_key === undefined || tool_call_id === undefined) return;
+  const { runs } = state;
+  const started = runs.filter((run) => run.tool_call_id === tool_call_id);
+  if (started.some((run) => run.agent_key === agent_key)) return;
+  const unnamed = started.find((run) => run.agent_key === undefined);
+  if (unnamed !== undefined) unnamed.agent_key = agent_key;
+  else if (runs.length < MAX_RUNS) runs.push({ tool_call_id, agent_key, at: state.conversation.at });
+}
+
+/** Reads `state.json` of the session. Its title is the first prompt unless a person or a model wrote one. */
+function readSide(state: KimiState, text: string): Frame[] {
+  const { title, titleKind, isCustomTitle, cwd, workDir, forkedFrom } = parseObject(text) ?? {};
+  const isOwn = titleKind === "custom" || titleKind === "generated" || isCustomTitle === true;
+  const source = asText(forkedFrom);
+  const conversation = new Conversation(state.conversation);
+  conversation.update({
+    title: isOwn ? asText(title) : undefined,
+    cwd: asText(cwd) ?? asText(workDir),
+    ...(source !== undefined && { forked_from: { session_id: idOf(source) } }),
+  });
+  return conversation.take();
 }

@@ -15,8 +15,16 @@ export interface KimiState extends StartedRuns {
   model?: string;
   /** The start of an emitted prompt that the context will repeat. */
   asked?: string;
-  /** Turns that `context.undo` may retract, oldest first. */
-  turns: string[];
+  /** The last emitted prompt of the context, which `turn.steer` will repeat. */
+  placed?: { key: string; id?: string };
+  /** Turns that `context.undo` may retract, oldest first. It counts the typed ones. */
+  turns: { id: string; typed: boolean }[];
+  /** The turn that a command of the user opened. */
+  command_turn?: string;
+  /** The person cancelled the turn, and the record that ends it follows. */
+  cancelled?: boolean;
+  /** The next request is a retry that is already shown. */
+  retried?: boolean;
   /** Who allowed the following calls, by call; `refused`: a person did not. */
   allowed: Record<string, string>;
 }
@@ -62,7 +70,8 @@ export function emitPrompt(
   if (asked.length > 0) conversation.prompt(asked, { queued, ...(origin !== undefined && { origin }) });
   const turn = conversation.turn_id;
   if (turn !== undefined && turn !== before) {
-    state.turns.push(turn);
+    const typed = kind === "user" || kind === "skill_activation" || kind === "plugin_command";
+    state.turns.push({ id: turn, typed });
     if (state.turns.length > MAX_TURNS) state.turns.shift();
   }
 }

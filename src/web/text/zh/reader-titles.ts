@@ -138,6 +138,8 @@ export const readerTitles: Translation<typeof english> = {
   // Kimi Code
   swarm_mode_entered: "已进入集群模式",
   swarm_mode_left: "已退出集群模式",
+  tower_mode_entered: "已进入塔台模式",
+  tower_mode_left: "已退出塔台模式",
   old_results_removed: "已从上下文中移除旧的工具结果",
   skill_activated: ({ skill = "未知" }) => `已启用技能：${skill}`,
   decided: ({ decision, action }) => `${decision}：${action}`,
