@@ -17,6 +17,7 @@ export const injectedTitles = {
   codex_interrupted: "Interrupted",
   user_action: "User action",
   injected_message: "Injected message",
+  codex_hook: "Hook",
 };
 
 /** The titles that the reader of Codex writes. */
@@ -53,12 +54,16 @@ export const codexTitles = {
   // Notes
   review: ({ hint }: Optional<"hint">) => `Review${after(hint)}`,
   review_finished: "Review finished",
-  codex_hook: "Hook",
   sleep: ({ seconds }: Optional<"seconds", number>) =>
     seconds === undefined ? "Slept" : `Slept ${seconds} s`,
   codex_goal: ({ goal, status }: Optional<"goal" | "status">) =>
     `Goal${after(goal)}${status === undefined ? "" : ` (${status})`}`,
   stream_broke: "The stream broke",
+  voice_started: "Voice conversation started",
+  voice_ended: "Voice conversation ended",
+  voice_failed: "Voice conversation failed",
+  voice_user: "Said by the user",
+  voice_assistant: "Said by the assistant",
   codex_warning: "Warning",
   guardian: ({ status }: { status: string }) => `Guardian: ${status}`,
   codex_shell_output: ({ exit_code, first = "none" }: Optional<"exit_code", number> & Optional<"first">) =>

@@ -52,6 +52,14 @@ export class AgentMessages {
     return SHOWN;
   }
 
+  /** Reads such a message in a record of its own. For some months of 2026 no response item repeats it. */
+  communication(payload: JsonObject, prompts: Prompts): Disposition {
+    const { encrypted_content } = payload;
+    const isEncrypted = (asString(payload.content) ?? "") === "" && encrypted_content !== undefined;
+    const content = isEncrypted ? [{ type: "encrypted_content", encrypted_content }] : payload.content;
+    return this.message({ ...payload, content }, prompts);
+  }
+
   notification(content: UserContent): Disposition {
     const start = content.text.indexOf(NOTIFICATION);
     const end = content.text.indexOf(NOTIFICATION_END, start);

@@ -3,6 +3,7 @@ import type { MediaPart } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { FileDiff } from "../../model/parts/ui-extra.ts";
 import { type Output, readContent } from "./output.ts";
+import { localPath } from "./path-url.ts";
 import { declined, outcomeOfText } from "./refusals.ts";
 import { type CallFacts, commandText } from "./tool-extra.ts";
 
@@ -17,7 +18,8 @@ function milliseconds(duration: unknown): number | undefined {
 /** Facts from `exec_command_end` or a `CommandExecution` item. */
 export function commandFacts(payload: JsonObject): CallFacts {
   const command = commandText(payload.command);
-  const cwd = asString(payload.cwd)?.replace(/^file:\/\//, "");
+  const folder = asString(payload.cwd);
+  const cwd = folder === undefined ? undefined : localPath(folder);
   const exit_code = asNumber(payload.exit_code);
   const duration_ms = milliseconds(payload.duration);
   const output = asString(payload.aggregated_output) ?? asString(payload.formatted_output);

@@ -8,6 +8,7 @@ import { type Line, rawMember } from "./line.ts";
 import { messageOf } from "./notices.ts";
 import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
+import { localPath } from "./path-url.ts";
 import type { Runs } from "./runs.ts";
 import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turn-writer.ts";
@@ -63,7 +64,7 @@ export class CallRecords {
     const call = this.calls.table.answered(id);
     if (call?.name === "spawn_agent") this.runs.answered(call, jsonOrText(output.text));
     else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
-    return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
+    return this.calls.answer(id, output, { name: asText(payload.name) }) ? SHOWN : folded(`call ${id}`);
   }
 
   webSearch(line: Line): Disposition {
@@ -81,7 +82,7 @@ export class CallRecords {
     if (call === undefined) return SHOWN;
     const facts = webFacts(this.takeEarlyEvent(id) ?? payload);
     this.calls.enrich(call, facts);
-    this.calls.answer(id, searchOutput(facts, payload.status), true);
+    this.calls.answer(id, searchOutput(facts, payload.status), { byProvider: true });
     return SHOWN;
   }
 
@@ -91,7 +92,7 @@ export class CallRecords {
     const call = this.calls.start(id, "image_generation", imagePrompt(payload), { byProvider: true });
     if (call === undefined) return folded(`call ${id}`);
     call.whole = true;
-    this.calls.answer(id, output, true);
+    this.calls.answer(id, output, { byProvider: true });
     return SHOWN;
   }
 
@@ -126,6 +127,13 @@ export class CallRecords {
     if (cell === "evicted") return { call: undefined, id };
     // If no more can be added to the cell, the command or tool is shown as a separate call.
     return cell === undefined || this.calls.table.isFull(cell) ? undefined : { call: cell, inner: true };
+  }
+
+  /** Id of the call that an item is about; `undefined`: it has none, or it ran inside a code cell. */
+  ownCall(id: string | undefined, payload: JsonObject): string | undefined {
+    const found = this.callFor(id, payload);
+    if (found?.call === undefined) return found?.id;
+    return found.inner ? undefined : found.call.id;
   }
 
   commandEnded(id: string | undefined, payload: JsonObject): Disposition {
@@ -219,12 +227,13 @@ export class CallRecords {
 
   imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
     const known = id === undefined ? undefined : this.calls.table.get(id);
-    if (id !== undefined && known !== undefined) {
-      this.calls.answer(id, imageOutput(payload), true);
+    if (id !== undefined && known?.name === "image_generation") {
+      this.calls.answer(id, imageOutput(payload), { byProvider: true });
       return folded(`call ${id}`);
     }
     return this.showWithoutCall(
-      id,
+      // The output of the extension's own tool follows, and does not contain the image.
+      known === undefined ? id : `${id}:image`,
       "image_generation",
       imagePrompt(payload),
       {},
@@ -309,6 +318,7 @@ export class CallRecords {
     if (found !== undefined && found.call === undefined) return folded(`call ${found.id}`);
     if (found?.inner === false) return folded(`call ${found.call.id}`);
     const { type: _, call_id: __, id: ___, ...rest } = payload;
+    if (typeof rest.path === "string") rest.path = localPath(rest.path);
     // The card of a code cell cannot show calls that ran inside it.
     const by = found === undefined ? "agent" : "provider";
     return this.showWithoutCall(
@@ -401,7 +411,7 @@ export class CallRecords {
     if (call === undefined) return folded(`call ${call_id}`);
     call.whole = true;
     this.calls.enrich(call, facts);
-    this.calls.answer(call_id, output, byProvider);
+    this.calls.answer(call_id, output, { byProvider });
     return SHOWN;
   }
 }

@@ -99,13 +99,17 @@ export class Calls {
 
   /**
    * Shows an output, whether or not its call is known. `false`: an earlier record already showed it, possibly with another
-   * value. `byProvider`: as for `start`.
+   * value. `byProvider`: as for `start`. `name`: the tool, if the output names it.
    */
-  answer(id: string, output: Output, byProvider = false): boolean {
+  answer(
+    id: string,
+    output: Output,
+    { byProvider = false, name }: { byProvider?: boolean; name?: string | undefined } = {},
+  ): boolean {
     const { table, writer } = this;
     const call = table.answered(id);
     if (!byProvider) writer.answered();
-    if (call === undefined) return !table.isPast(id) && this.showWithoutCall(id, output);
+    if (call === undefined) return !table.isPast(id) && this.showWithoutCall(id, output, name);
     if (call.output !== undefined && call.output.text === output.text) return false;
     const isFirst = call.output === undefined && call.answeredAt === undefined;
     call.output = output;
@@ -123,7 +127,7 @@ export class Calls {
   }
 
   /** Shows an output without a call. `false`: an earlier one with this id was shown, which it replaces. */
-  private showWithoutCall(id: string, output: Output): boolean {
+  private showWithoutCall(id: string, output: Output, name: string | undefined): boolean {
     const { writer, state } = this;
     const key = keyOfText(id);
     const first = state.unclaimed.find((each) => each.id === key);
@@ -139,6 +143,7 @@ export class Calls {
       at,
       source,
       tool_call_id: id,
+      ...(name === undefined ? {} : { tool_name: name }),
       is_error: output.status === "error",
       status: output.status,
       output_text: output.text,

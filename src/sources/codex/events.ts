@@ -7,6 +7,7 @@ import { copyOf, isInjectedEvent, type Line } from "./line.ts";
 import type { ModelTexts } from "./model-texts.ts";
 import { NOISE } from "./noise.ts";
 import { readGuardian, readNotice } from "./notices.ts";
+import { readOutput } from "./output.ts";
 import { inSeconds, personCommandIn } from "./person-command.ts";
 import type { Prompts } from "./prompts.ts";
 import type { ThreadFacts } from "./thread-facts.ts";
@@ -154,7 +155,7 @@ export class Events {
       case "WebSearch":
         return this.records.webSearched(id, item);
       case "Extension":
-        return this.records.extended(id, item);
+        return this.extended(id, item);
       case "ImageView":
         return this.records.aboutCall(id, "view_image", item);
       case "ImageGeneration":
@@ -166,26 +167,40 @@ export class Events {
       case "ContextCompaction":
         return this.turnRecords.compact("completed", undefined, undefined);
       case "EnteredReviewMode":
+        return readNotice(this.writer, { ...item, type: "entered_review_mode" }) ?? SHOWN;
       case "ExitedReviewMode":
-        this.writer.marker(
-          "note",
-          item.type === "EnteredReviewMode" ? codexTitle("review", {}) : codexTitle("review_finished"),
-          asString(item.review),
-        );
-        return SHOWN;
+        return readNotice(this.writer, { ...item, type: "exited_review_mode" }) ?? SHOWN;
       case "HookPrompt":
         this.writer.marker("hook", codexTitle("codex_hook"), readUserContent(item.fragments).text, item);
         return SHOWN;
       case "DynamicToolCall":
         return this.records.dynamicCall({ ...item, call_id: id });
-      case "Sleep": {
-        const seconds = inSeconds(item.duration_ms);
-        this.writer.marker("note", codexTitle("sleep", { seconds }), asText(item.reason));
-        return SHOWN;
-      }
+      case "FunctionCallOutput":
+        return this.records.output(item, readOutput(item.output));
+      case "Sleep":
+        return this.pause(id, item, item.duration_ms);
       default:
         this.writer.unknown(line.value, asString(item.type));
         return { kind: "unknown" };
     }
+  }
+
+  /** An action of an extension, which names its fields in camel case. */
+  private extended(id: string | undefined, item: JsonObject): Disposition {
+    const kind = asString(item.kind) ?? "";
+    const fields = asObject(item.payload) ?? item;
+    if (kind === "clock.sleep") return this.pause(id, item, fields.durationMs ?? fields.duration_ms);
+    if (!kind.startsWith("image_gen.")) return this.records.extended(id, item);
+    const { status, result, revisedPrompt, revised_prompt = revisedPrompt } = fields;
+    const { savedPath, saved_path = savedPath } = fields;
+    return this.records.imageGenerated(id, { type: item.type, status, result, revised_prompt, saved_path });
+  }
+
+  /** Reads a pause: shown by its call, otherwise by a note. */
+  private pause(id: string | undefined, item: JsonObject, duration_ms: unknown): Disposition {
+    const call = this.records.ownCall(id, item);
+    if (call !== undefined) return folded(`call ${call}`);
+    this.writer.marker("note", codexTitle("sleep", { seconds: inSeconds(duration_ms) }), asText(item.reason));
+    return SHOWN;
   }
 }

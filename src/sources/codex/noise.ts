@@ -1,6 +1,8 @@
 /** Records without content for the transcript, by record type or payload type. */
 export const NOISE = new Set([
   "world_state",
+  "security_risk_score",
+  "configuration_update",
   "retained_context",
   "inter_agent_communication_metadata",
   "additional_tools",

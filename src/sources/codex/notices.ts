@@ -20,7 +20,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
       writer.marker(
         "note",
         codexTitle("review", { hint: asText(payload.user_facing_hint) }),
-        asString(payload.prompt),
+        asString(payload.prompt) ?? asString(payload.review),
         payload.target,
       );
       return SHOWN;
@@ -28,7 +28,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
       writer.marker(
         "note",
         codexTitle("review_finished"),
-        reviewText(asObject(payload.review_output)),
+        reviewText(asObject(payload.review_output)) ?? asString(payload.review),
         payload.review_output,
       );
       return SHOWN;

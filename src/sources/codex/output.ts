@@ -3,6 +3,7 @@ import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { parseObject } from "../lines/parse-object.ts";
+import { audioPart, encrypted, isAudio } from "./content-items.ts";
 import { outcomeOfText } from "./refusals.ts";
 
 /** The output of a call, from any of the shapes that Codex has used. */
@@ -91,7 +92,7 @@ export function readContent(content: readonly unknown[]): Output {
       if (typeof entry === "string") appendText(entry);
       continue;
     }
-    const text = asString(item.text);
+    const text = asString(item.text) ?? (item.type === "encrypted_content" ? encrypted(item) : undefined);
     const url = imageUrl(item);
     if (text !== undefined && text !== "") {
       appendText(text);
@@ -99,6 +100,7 @@ export function readContent(content: readonly unknown[]): Output {
       printed_terminal ??= SHELL_RUNNING.exec(printedBy(text))?.[1];
     }
     if (url !== undefined) media.push({ type: "image_url", url });
+    else if (isAudio(item)) media.push(audioPart(item));
     else if (text === undefined && item.image_url !== null) media.push({ type: "unknown", raw: entry });
   }
   const read = withHeader(pieces.join(""), media);

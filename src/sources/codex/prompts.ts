@@ -16,6 +16,7 @@ import {
   authorByKinds,
   injectedTitle,
   isSamePrompt,
+  isScheduled,
   titleByKinds,
   type UserContent,
 } from "./user-message.ts";
@@ -102,7 +103,7 @@ export class Prompts {
     if (asked) return folded("the same prompt");
     if (person) {
       if (title !== undefined && this.claimAsked(content.text, "item")) return folded("the same prompt");
-      this.ask(content, this.origin, "item");
+      this.ask(content, isScheduled(line.payload) ? "schedule" : this.origin, "item");
       return SHOWN;
     }
     if (title?.code === "sub_agent") return this.hooks.notification(content);
@@ -114,7 +115,7 @@ export class Prompts {
     return this.facts.state.isRun && !this.state.byUser ? "agent" : undefined;
   }
 
-  ask(content: UserContent, origin: "agent" | undefined, log: Log): void {
+  ask(content: UserContent, origin: "agent" | "schedule" | undefined, log: Log): void {
     const { state } = this;
     const { text } = content;
     state.firstPrompt ??= text.slice(0, MAX_FIRST_PROMPT);

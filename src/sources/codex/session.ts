@@ -23,6 +23,7 @@ import { initialModelTexts, ModelTexts, type ModelTextsState } from "./model-tex
 import { NOISE } from "./noise.ts";
 import { readOutput, toolNames } from "./output.ts";
 import { initialPrompts, Prompts, type PromptsState } from "./prompts.ts";
+import { readRealtime } from "./realtime.ts";
 import { Runs, type RunsState } from "./runs.ts";
 import { type FactsState, initialFacts, ThreadFacts } from "./thread-facts.ts";
 import { TurnRecords, type TurnRecordsState } from "./turn-records.ts";
@@ -281,7 +282,13 @@ export class Session {
         return this.turnRecords.compact("compacted", asText(line.payload.message), line.payload);
       case "token_usage_record":
         return this.usage.record(line.payload);
+      case "inter_agent_communication":
+        return this.messages.communication(line.payload, this.prompts);
       default:
+        if (line.type === "realtime_item") {
+          const read = readRealtime(writer, line.payload);
+          if (read !== undefined) return read;
+        }
         if (NOISE.has(line.type)) return hidden(line.type.replaceAll("_", " "));
         writer.unknown(line.value, line.type);
         return { kind: "unknown" };

@@ -103,7 +103,7 @@ export class TurnWriter extends Turns {
 
   // --- Other parts ---
 
-  prompt(content: UserContent, origin: "agent" | "command" | undefined): void {
+  prompt(content: UserContent, origin: "agent" | "command" | "schedule" | undefined): void {
     this.part();
     const open = this.turn;
     // If turn starts are not recorded, a prompt starts a turn, unless the turn was just opened for it.

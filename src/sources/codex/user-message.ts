@@ -3,6 +3,7 @@ import { asArray, asObject, asString, type JsonObject } from "../../model/narrow
 import type { CodedText } from "../../model/text/catalog.ts";
 import { codexTitle } from "../../model/text/codex-titles.ts";
 import type { Title } from "../../model/text/titles.ts";
+import { audioPart, encrypted, isAudio } from "./content-items.ts";
 import { imageUrl } from "./output.ts";
 
 /** The content of a message of role `user`, from any of the three logs. */
@@ -30,16 +31,11 @@ export function readUserContent(content: unknown): UserContent {
       parts.push({ type: "image_file", file_path: path });
     } else if (item.type === "skill" || item.type === "mention") {
       parts.push({ type: "text", text: `$${asString(item.name) ?? path ?? ""}` });
-    } else if (item.type === "encrypted_content") parts.push({ type: "text", text: encrypted(item) });
+    } else if (isAudio(item)) parts.push(audioPart(item));
+    else if (item.type === "encrypted_content") parts.push({ type: "text", text: encrypted(item) });
     else if (item.image_url !== null) parts.push({ type: "unknown", raw: entry });
   }
   return { text: textOf(parts), parts };
-}
-
-/** The readable text of a message between agents, if it is not encrypted: ciphertext has no white space. */
-function encrypted(item: JsonObject): string {
-  const text = asString(item.encrypted_content) ?? "";
-  return /\s/.test(text.trim()) ? text : "(encrypted)";
 }
 
 /** Reads an `event_msg` of type `user_message`. */
@@ -90,6 +86,7 @@ const INJECTED = [
   [/^<subagent_notification\b/, "sub_agent"],
   [/^<turn_aborted\b/, "codex_interrupted"],
   [/^<user_action\b/, "user_action"],
+  [/^<hook_prompt\b/, "codex_hook"],
   [
     /^<(?:skills|plugins|apps|tools|multi_agent\w*|realtime\w*|token_budget|personality\w*)(?:_instructions)?[ >]/,
     "codex_instructions",
@@ -136,6 +133,12 @@ export function authorByKinds(payload: JsonObject): "person" | "agent" | undefin
   const first = asString(kinds[0]);
   if (first === undefined || first === "unknown") return undefined;
   return first.startsWith("user.") ? "person" : "agent";
+}
+
+/** Whether a message was sent by a schedule of the host program. */
+export function isScheduled(payload: JsonObject): boolean {
+  const passthrough = asObject(payload.internal_chat_message_metadata_passthrough);
+  return asArray(passthrough?.content_item_kinds)[0] === "user.heartbeat";
 }
 
 /** A title for injected text with kinds but without a known start: `generic.turn_aborted` → `Turn aborted`. */

@@ -24,6 +24,7 @@ const injectedTitles: Translation<typeof injectedEnglish> = {
   codex_interrupted: "已中断",
   user_action: "用户操作",
   injected_message: "注入的消息",
+  codex_hook: "钩子",
 };
 
 /** The titles that the reader of Codex writes. */
@@ -50,10 +51,14 @@ export const codexTitles: Translation<typeof english> = {
 
   review: ({ hint }) => `审查${after(hint)}`,
   review_finished: "审查已完成",
-  codex_hook: "钩子",
   sleep: ({ seconds }) => (seconds === undefined ? "已等待" : `已等待 ${seconds} 秒`),
   codex_goal: ({ goal, status }) => `目标${after(goal)}${status === undefined ? "" : `（${status}）`}`,
   stream_broke: "数据流中断",
+  voice_started: "语音对话已开始",
+  voice_ended: "语音对话已结束",
+  voice_failed: "语音对话失败",
+  voice_user: "用户说",
+  voice_assistant: "助手说",
   codex_warning: "警告",
   guardian: ({ status }) => `Guardian：${status}`,
   codex_shell_output: ({ exit_code, first = "无" }) =>
