@@ -4,6 +4,7 @@ import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { type Title, titleFields } from "../../model/text/titles.ts";
 import { partId } from "../../model/uuid.ts";
+import { startsRuns } from "../conversation/tool-payload.ts";
 import { itemWithId } from "../recent-items.ts";
 import { mediaOf } from "./fields.ts";
 import { OpenCodeFrames } from "./frames.ts";
@@ -16,6 +17,9 @@ const MAX_RUNS = 1_000;
 
 /** Reads the parts of messages. */
 export class PartReading extends OpenCodeFrames {
+  /** The place of a call's arguments in the record. */
+  protected inputPath: readonly (string | number)[] = ["data", "state", "input"];
+
   protected part(id: string, message: string, data: JsonObject | undefined, reverted: boolean): void {
     if (data === undefined) {
       this.unknown(`part:${id}`, this.record.value);
@@ -36,14 +40,15 @@ export class PartReading extends OpenCodeFrames {
     switch (data.type) {
       case "text": {
         if (data.synthetic !== true) {
-          this.prompt(id, message, { type: "text", text: text ?? "" });
+          const origin = data.shell === true ? "command" : undefined;
+          this.prompt(id, message, { type: "text", text: text ?? "" }, origin);
           return;
         }
         if (text === SHELL_MODE) {
           this.prompt(id, message, { type: "text", text }, "command");
           return;
         }
-        this.context(id, message, text ?? "");
+        this.context(id, message, text ?? "", contextTitle(data));
         return;
       }
       case "file": {
@@ -59,6 +64,7 @@ export class PartReading extends OpenCodeFrames {
         return;
       case "agent":
       case "subtask":
+      case "skill":
         this.notice(id, message, data);
         return;
       default:
@@ -95,13 +101,13 @@ export class PartReading extends OpenCodeFrames {
     this.put({ type: "marker", message_id, part_id: partId(message_id, 1), kind: "note", ...title });
   }
 
-  private context(id: string, message: string, text: string): void {
+  private context(id: string, message: string, text: string, title: Title = sourceTitle("context")): void {
     this.emitShown({
       type: "developer.message",
       message_id: this.messageId(message),
       part_id: this.partId(id),
       parts: [{ type: "text", text }],
-      ...titleFields(sourceTitle("context")),
+      ...titleFields(title),
     });
   }
 
@@ -190,7 +196,7 @@ export class PartReading extends OpenCodeFrames {
       this.emitShown({ type: "message.tool_call_start", tool_call_id, tool_name, part_id, message_id });
       return;
     }
-    const arguments_json = new RawJson(this.record).of(call.input ?? {}, ["data", "state", "input"]);
+    const arguments_json = new RawJson(this.record).of(call.input ?? {}, this.inputPath);
     this.emitShown({
       type: "message.tool_call",
       tool_call_id,
@@ -200,7 +206,7 @@ export class PartReading extends OpenCodeFrames {
       message_id,
     });
     const run = asText(asObject(call.metadata)?.sessionId);
-    if (data.tool === "task" && !state.calls.some((each) => each.tool_call_id === tool_call_id)) {
+    if (startsRuns(tool_name) && !state.calls.some((each) => each.tool_call_id === tool_call_id)) {
       const prompt = asText(input?.prompt);
       state.calls.push({
         tool_call_id,
@@ -225,10 +231,18 @@ export class PartReading extends OpenCodeFrames {
   }
 }
 
+/** The title of text that no person wrote. opencode 2 describes it. */
+const contextTitle = (data: JsonObject): Title =>
+  asText(data.skill) !== undefined
+    ? sourceTitle("skill", { skill: asText(data.skill) })
+    : (asText(data.description) ?? sourceTitle("context"));
+
 function noticeTitle(type: string, data: JsonObject): Title {
   switch (type) {
     case "agent":
       return sourceTitle("agent", { agent: asText(data.name) });
+    case "skill":
+      return sourceTitle("skill", { skill: asText(data.name) ?? asText(data.id) });
     case "subtask":
       return sourceTitle("sub_task", { task: asText(data.description) ?? asText(data.prompt) });
     case "retry":

@@ -1,14 +1,10 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { RecordReader, RecordResult } from "../contract.ts";
-import { addItem, itemWithId } from "../recent-items.ts";
-import { stopOf, usageOf } from "./fields.ts";
+import { EntryReading } from "./entries.ts";
 import { openCodeSessionId } from "./ids.ts";
-import { PartReading } from "./parts.ts";
-import type { OpenCodeMessage, OpenCodeState } from "./state.ts";
+import type { OpenCodeState } from "./state.ts";
 
 const PLACEHOLDER_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T/;
-/** Number of messages whose role is remembered: later parts refer to them. */
-const MAX_MESSAGES = 64;
 /** The agent of a session that has not switched. */
 const DEFAULT_AGENT = "build";
 
@@ -29,7 +25,7 @@ export const openCodeReader: RecordReader<OpenCodeState> = {
   },
 };
 
-class RecordReading extends PartReading {
+class RecordReading extends EntryReading {
   read(): RecordResult {
     const { key, value, deleted } = this.record;
     const colon = key.indexOf(":");
@@ -41,6 +37,7 @@ class RecordReading extends PartReading {
     else if (kind === "part")
       this.part(id, asString(value.messageID) ?? "", asObject(value.data), value.reverted === true);
     else if (kind === "finish") this.finish(id, value);
+    else if (kind === "entry") this.entry(id, value);
     else this.unknown(key, value);
     return { disposition: this.disposition, frames: this.frames };
   }
@@ -60,7 +57,9 @@ class RecordReading extends PartReading {
       state.run_at ??= created;
       if (state.at === 0) state.at = created;
     }
-    const name_of_run = /\(@(.+) subagent\)$/.exec(title ?? "")?.[1];
+    // The title names the agent until 1.18.
+    const name_of_run = /\(@(.+) subagent\)$/.exec(title ?? "")?.[1] ?? asText(value.agent);
+    const forked = asText(value.fork_session_id);
     this.put({
       type: "session.update",
       patch: {
@@ -68,6 +67,7 @@ class RecordReading extends PartReading {
         ...(version !== undefined && { agent_version: version }),
         ...(title !== undefined && !PLACEHOLDER_TITLE.test(title) && { title }),
         ...(cwd !== undefined && { cwd }),
+        ...(forked !== undefined && { forked_from: { session_id: openCodeSessionId(forked) } }),
         ...(parent !== undefined && {
           parent: { session_id: openCodeSessionId(parent) },
           run: {
@@ -77,98 +77,5 @@ class RecordReading extends PartReading {
         }),
       },
     });
-  }
-
-  private message(id: string, data: JsonObject | undefined, reverted: boolean): void {
-    const { state } = this;
-    const role = data?.role === "user" ? "user" : "assistant";
-    const created = asNumber(asObject(data?.time)?.created);
-    if (data === undefined) {
-      this.unknown(`message:${id}`, this.record.value);
-      return;
-    }
-    this.fold("its parts");
-    const known = itemWithId(state.messages, id);
-    if (reverted) this.retract(id, undefined, role);
-    // Later changes of a message only concern its end, which is a separate record.
-    if (known !== undefined) return;
-    if (created !== undefined) state.at = created;
-    const model = asText(data.modelID);
-    const mode = asText(data.mode);
-    const message: OpenCodeMessage = { id, role, message_id: this.messageId(id) };
-    if (mode !== undefined) message.mode = mode;
-    if (model !== undefined) message.model = model;
-    addItem(state.messages, message, MAX_MESSAGES);
-    delete state.prompt;
-    if (role === "user") {
-      this.agentOf(id, data);
-      return;
-    }
-    if (model !== undefined && model !== state.model) {
-      state.model = model;
-      this.put({ type: "session.update", patch: { model } });
-    }
-    this.open(id);
-  }
-
-  private agentOf(id: string, data: JsonObject): void {
-    const { state } = this;
-    delete state.switches;
-    const agent = asText(data.agent) ?? asText(data.mode);
-    if (agent === undefined || agent === state.agent) return;
-    state.agent = agent;
-    // The agent of a sub-agent's session is its name.
-    if (state.parent === undefined) state.switches = id;
-  }
-
-  /** Starts an assistant message, and ends the one before: a killed process leaves a message whose end is not recorded. */
-  private open(id: string): void {
-    const { state } = this;
-    if (state.open !== undefined) this.put({ type: "message.end", message_id: this.messageId(state.open) });
-    this.begin(id);
-    state.open = id;
-  }
-
-  private deleted(kind: string, id: string): void {
-    const reason = "deleted in opencode";
-    this.fold("its earlier parts");
-    const message_id = this.messageId(id);
-    if (kind === "message") this.put({ type: "message.retract", message_id, reason });
-    else if (kind === "part")
-      this.put({ type: "message.retract", message_id, part_id: this.partId(id), reason });
-  }
-
-  private finish(id: string, value: JsonObject): void {
-    const { state } = this;
-    this.fold("its message's end");
-    // The record of its message could not be read. While the list is not full, no message was forgotten.
-    const isUnread = state.messages.length < MAX_MESSAGES && itemWithId(state.messages, id) === undefined;
-    if (isUnread) {
-      addItem(state.messages, { id, role: "assistant", message_id: this.messageId(id) }, MAX_MESSAGES);
-      this.open(id);
-    } else this.begin(id);
-    const error = asObject(value.error);
-    const stop = stopOf(value);
-    const usage = usageOf(value.tokens, value.cost);
-    const message = asText(asObject(error?.data)?.message) ?? asText(error?.name);
-    const completed = asNumber(asObject(value.time)?.completed);
-    if (completed !== undefined) state.at = completed;
-    // The next message has already ended it, so only its tokens are new.
-    if (state.open !== id && usage === undefined) return;
-    this.put({
-      type: "message.end",
-      message_id: this.messageId(id),
-      ...(stop !== undefined && { stop_reason: stop }),
-      ...(usage !== undefined && { usage }),
-      ...(asText(value.finish) !== undefined && { stop_reason_raw: asText(value.finish) ?? "" }),
-      ...(stop === "error" && { error: message ?? "The agent failed" }),
-    });
-    if (state.open !== id) return;
-    delete state.open;
-    // A summary ends no turn: the agent may continue with it.
-    if (stop === "stop" && value.summary !== true) this.put({ type: "turn.end", status: "completed" });
-    if (stop === "error") this.put({ type: "turn.end", status: "failed" });
-    // A shell command ends with its message.
-    if (stop === undefined && error === undefined) this.put({ type: "turn.end", status: "completed" });
   }
 }

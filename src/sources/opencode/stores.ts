@@ -1,13 +1,13 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
+import type { OpenStore, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 
 /**
  * opencode's session stores: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), or the older folder `storage`. The
  * records of a session are ordered by id, which is chronological: the session, its messages and their parts, and for each ended
- * assistant message a `finish` after its last part, created from the same row. The table `event` repeats all changes and is not
- * read. `opencode export` prints the same data as one document, which is opened by name.
+ * assistant message a `finish` after its last part, created from the same row. opencode 2 stores whole messages, in
+ * `session_message`, each of which is an `entry`. The table `event` repeats all changes and is not read. `opencode export` prints the same data as one document, which is opened by name.
  */
 export const openCodeSnapshots: Snapshots = {
   storeOf(path) {
@@ -23,11 +23,7 @@ export const openCodeSnapshots: Snapshots = {
   recognizes(store) {
     if (isFolder(store)) return store.list(`${store.path}/session`).length > 0;
     if (isExport(store)) return exportOf(store) !== undefined;
-    return (
-      hasTable(store, "session", ["id"]) &&
-      hasTable(store, "message", ["id", "session_id", "data"]) &&
-      hasTable(store, "part", ["id", "message_id", "session_id", "data"])
-    );
+    return hasV1(store) || hasV2(store);
   },
   sessions: (store) =>
     isFolder(store)
@@ -37,6 +33,14 @@ export const openCodeSnapshots: Snapshots = {
         : databaseSessions(store),
   skips: ["snapshot", "log", "bin", "tool-output", "worktree", "repos"],
 };
+
+const hasV1 = (store: OpenStore): boolean =>
+  hasTable(store, "session", ["id"]) &&
+  hasTable(store, "message", ["id", "session_id", "data"]) &&
+  hasTable(store, "part", ["id", "message_id", "session_id", "data"]);
+const hasV2 = (store: OpenStore): boolean =>
+  hasTable(store, "session_v2", ["id"]) &&
+  hasTable(store, "session_message", ["id", "session_id", "type", "seq", "time_updated", "data"]);
 
 const isExport = ({ path }: OpenStore): boolean => path.endsWith(".json");
 const isFolder = ({ path }: OpenStore): boolean => /(?:^|\/)storage$/.test(path);
@@ -55,50 +59,105 @@ interface Item {
 
 // --- The database ---------------------------------------------------------------------------------------------------
 
+/**
+ * The sessions of both generations. opencode 2 uses the same file: it copies all sessions to tables of its own, under the same
+ * ids, and then writes only there. The copies have less than the originals, so only what follows them is read from there.
+ */
 function* databaseSessions(store: OpenStore): Generator<SnapshotSession> {
-  const updated = columnsOf(store, "part").includes("time_updated") ? "time_updated" : "time_created";
-  const figures = (table: string) =>
+  const isV1 = hasV1(store);
+  const isV2 = hasV2(store);
+  const updated = isV1 && columnsOf(store, "part").includes("time_updated") ? "time_updated" : "time_created";
+  const figures = (table: string, exists: boolean, column: string) =>
     new Map(
-      [
-        ...store.rows(
-          `SELECT session_id, count(*) AS count, max(${updated}) AS latest, sum(${updated} % 1000003) AS sum FROM ${table} GROUP BY session_id`,
-        ),
-      ].map((row) => [String(row.session_id), row]),
+      (exists
+        ? [
+            ...store.rows(
+              `SELECT session_id, count(*) AS count, max(${column}) AS latest, sum(${column} % 1000003) AS sum FROM ${table} GROUP BY session_id`,
+            ),
+          ]
+        : []
+      ).map((row) => [String(row.session_id), row]),
     );
-  const messages = figures("message");
-  const parts = figures("part");
-  for (const row of store.rows("SELECT * FROM session")) {
-    const name = asText(row.id);
-    if (name === undefined) continue;
-    const text = rowText(row);
-    const counts = [messages.get(name), parts.get(name)];
-    const latest = Math.max(
-      0,
-      asNumber(row.time_updated) ?? 0,
-      ...counts.map((each) => asNumber(each?.latest) ?? 0),
-    );
-    yield {
-      name,
-      kind: asText(row.parent_id) === undefined ? "session" : "run",
-      stamp: JSON.stringify([
-        text,
-        ...counts.map((each) => [each?.count, each?.latest, each?.sum].map(Number)),
-      ]),
-      modified_at: latest,
-      ...(asNumber(row.time_archived) !== undefined && { archived: true }),
-      records: () => databaseRecords(store, name, row, text, updated),
-    };
+  const tables = [
+    figures("message", isV1, updated),
+    figures("part", isV1, updated),
+    ...(isV2 ? [figures("session_message", isV2, "time_updated")] : []),
+  ];
+  const moved = new Set<string>();
+  for (const table of [...(isV2 ? ["session_v2"] : []), ...(isV1 ? ["session"] : [])]) {
+    for (const row of store.rows(`SELECT * FROM ${table}`)) {
+      const name = asText(row.id);
+      if (name === undefined || moved.has(name)) continue;
+      if (table === "session_v2") moved.add(name);
+      const text = rowText(row);
+      const counts = tables.map((figuresOf) => figuresOf.get(name));
+      const latest = Math.max(
+        0,
+        asNumber(row.time_updated) ?? 0,
+        ...counts.map((each) => asNumber(each?.latest) ?? 0),
+      );
+      yield {
+        name,
+        kind: asText(row.parent_id) === undefined ? "session" : "run",
+        stamp: JSON.stringify([
+          text,
+          ...counts.map((each) => [each?.count, each?.latest, each?.sum].map(Number)),
+        ]),
+        modified_at: latest,
+        ...(asNumber(row.time_archived) !== undefined && { archived: true }),
+        records: () => {
+          const place = { kind: "row" as const, file: store.path, table, key: name };
+          const session = { key: "session", place, text };
+          const revert = parseObject(asString(row.revert) ?? "");
+          const records = isV1 ? databaseRecords(store, session, name, updated, revert) : [session];
+          return table === "session" ? records : [...records, ...entriesOf(store, name, records, revert)];
+        },
+      };
+    }
   }
+}
+
+/** The messages of opencode 2 that are not copies of `known` ones. */
+function entriesOf(
+  store: OpenStore,
+  session: string,
+  known: readonly SnapshotRecord[],
+  revert: JsonObject | undefined,
+): SnapshotRecord[] {
+  const copied = new Set(known.map(({ key }) => key));
+  const rows = [
+    ...store.rows(
+      "SELECT id, type, seq, time_updated, length(data) AS length FROM session_message WHERE session_id = ? ORDER BY seq",
+      session,
+    ),
+  ];
+  const boundary = asText(revert?.messageID);
+  const undone = rows.findIndex(({ id }) => boundary !== undefined && id === boundary);
+  return rows.flatMap((row, at): SnapshotRecord[] => {
+    const id = String(row.id);
+    if (copied.has(`message:${id}`)) return [];
+    const reverted = undone !== -1 && at >= undone;
+    const head = JSON.stringify({ id, type: row.type, ...(reverted && { reverted }) });
+    const dataOf = () =>
+      asString([...store.rows("SELECT data FROM session_message WHERE id = ?", id)][0]?.data) ?? "null";
+    return [
+      {
+        key: `entry:${id}`,
+        revision: `${row.time_updated}.${row.length}${reverted ? ".reverted" : ""}`,
+        place: { kind: "row", file: store.path, table: "session_message", key: id },
+        text: () => `${head.slice(0, -1)},"data":${dataOf()}}`,
+      },
+    ];
+  });
 }
 
 function databaseRecords(
   store: OpenStore,
+  record: SnapshotRecord,
   session: string,
-  row: Row,
-  text: string,
   updated: string,
+  revert: JsonObject | undefined,
 ): SnapshotRecord[] {
-  const revert = parseObject(asString(row.revert) ?? "");
   const items = (table: "message" | "part"): Item[] => {
     // Messages are small and their end is needed. Parts are large and only read once they have changed.
     const columns = table === "part" ? "message_id" : "data";
@@ -122,8 +181,7 @@ function databaseRecords(
       };
     });
   };
-  const place = { kind: "row" as const, file: store.path, table: "session", key: session };
-  return recordsOf({ key: "session", place, text }, items("message"), items("part"), revert);
+  return recordsOf(record, items("message"), items("part"), revert);
 }
 
 // --- The folder -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import type { FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { hunksOf } from "../conversation/unified-diff.ts";
 import { mediaOf } from "./fields.ts";
@@ -60,6 +60,8 @@ function payloadFor(
         ...(start !== undefined && end !== undefined && { duration_ms: end - start }),
       });
     case "diff": {
+      const files = filesOf(metadata);
+      if (files.length > 0) return { type: "diff", files };
       const file = asObject(metadata.filediff);
       const path = asText(file?.file) ?? asText(metadata.filepath) ?? asText(input?.filePath);
       const diff = asText(file?.patch) ?? asText(metadata.diff);
@@ -80,4 +82,17 @@ function payloadFor(
     default:
       return payload;
   }
+}
+
+/** The changed files in opencode 2. */
+function filesOf(metadata: JsonObject): FileDiff[] {
+  return asArray(metadata.files).flatMap((each) => {
+    const file = asObject(each);
+    const path = asText(file?.file);
+    const patch = asText(file?.patch);
+    if (path === undefined || patch === undefined) return [];
+    const change = file?.status === "added" ? "create" : file?.status === "deleted" ? "delete" : "update";
+    const [additions, deletions] = [asNumber(file?.additions) ?? 0, asNumber(file?.deletions) ?? 0];
+    return [{ path, change, additions, deletions, hunks: hunksOf(patch) }];
+  });
 }
