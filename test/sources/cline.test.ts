@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -206,5 +206,50 @@ describe("a Cline document that is rewritten", () => {
       ["Second", "completed"],
     ]);
     expect(transcript.usage).toMatchObject({ input: 30, output: 6, cost: 1.5 });
+  });
+
+  it("shows where its context was compacted, each time", () => {
+    const home = join(folder, "sessions/1_a");
+    mkdirSync(home, { recursive: true });
+    const put = (name: string, value: unknown) => writeFileSync(join(home, name), JSON.stringify(value));
+    const compacted = (covered: number, summary: string) =>
+      put("1_a.compaction.json", {
+        version: 1,
+        updated_at: "2026-09-21T14:13:21.000Z",
+        source_message_count: covered,
+        messages: [
+          {
+            role: "user",
+            content: [{ type: "text", text: summary }],
+            metadata: { kind: "compaction_summary" },
+          },
+        ],
+      });
+    const messages = [user("u1", "First"), says("a1", "One"), user("u2", "Second"), says("a2", "Two")];
+    put("1_a.messages.json", document(messages));
+    compacted(2, "So far");
+    const store = openStore(home);
+    let sessions = look(cline, store);
+    compacted(4, "Until now");
+    sessions = look(cline, store, sessions);
+    const [session] = sessions.values();
+    if (session === undefined) throw new Error("No session");
+    const { parts } = closed(session);
+    expect(orderOf(parts)).toBe("U x [compaction] U x [compaction]");
+    expect(parts.flatMap((part) => (part.type === "marker" ? [part.text] : []))).toEqual([
+      "So far",
+      "Until now",
+    ]);
+  });
+
+  it("shows a summary among its messages as a compaction, not as a prompt", () => {
+    write([
+      { ...user("s", "So far"), metadata: { kind: "compaction_summary" } },
+      user("u", "Next"),
+      says("a", "One"),
+    ]);
+    const [session] = look(cline, openStore(path)).values();
+    if (session === undefined) throw new Error("No session");
+    expect(orderOf(closed(session).parts)).toBe("[compaction] U x");
   });
 });

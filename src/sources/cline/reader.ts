@@ -58,9 +58,15 @@ function read(state: ClineState, record: SessionRecord): RecordResult {
   const isMessage = key.startsWith("message:");
   const index = numberOf(record.place);
   const conversation = new Conversation(state.conversation, record, {
-    at: timeOf(value.ts),
+    at: timeOf(value.ts ?? value.updated_at),
     revises: isMessage && index < state.count && record.deleted !== true,
   });
+  if (key.startsWith("compaction:")) {
+    // Only the last compaction is stored.
+    if (record.deleted === true) return conversation.result({ kind: "folded", into: "the compaction" });
+    conversation.marker("compaction", sourceTitle("conversation_compacted"), textIn(value.summary));
+    return conversation.result();
+  }
   if (record.deleted === true) {
     if (isMessage) state.count = Math.min(state.count, index);
     conversation.retract("removed by Cline");
@@ -127,6 +133,10 @@ function readSession(conversation: Conversation, value: JsonObject): RecordResul
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
+/** Whether a message is the summary of the messages before it. */
+export const isSummary = (message: JsonObject | undefined): boolean =>
+  asObject(message?.metadata)?.kind === "compaction_summary";
+
 function usageOf(value: unknown): Usage | undefined {
   const metrics = asObject(value);
   const input = asNumber(metrics?.inputTokens);
@@ -144,6 +154,10 @@ function usageOf(value: unknown): Usage | undefined {
 
 function readMessage(state: ClineState, conversation: Conversation, record: SessionRecord): RecordResult {
   const message = record.value;
+  if (isSummary(message)) {
+    conversation.marker("compaction", sourceTitle("conversation_compacted"), textIn(message.content));
+    return conversation.result();
+  }
   if (message.role === "user") return readUser(state, conversation, message);
   if (message.role !== "assistant") {
     conversation.unknown(message, sourceTitle("message_of_role", { role: asString(message.role) }));
