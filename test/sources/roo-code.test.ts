@@ -334,6 +334,40 @@ describe("a task of Cline's extension", () => {
     );
     expect(models).toEqual(["unknown", "tide-2"]);
   });
+
+  it("knows the messages of 2026, with or without the conversation", () => {
+    const ui = [
+      say(0, "task", "Go"),
+      say(1, "conditional_rules_applied", { rules: [{ name: "a" }] }),
+      say(2, "api_req_started", { tokensIn: 1, tokensOut: 1 }),
+      say(3, "command_permission_denied", "rm is not allowed"),
+      say(4, "subagent_usage", { tokensIn: 5 }),
+      say(5, "compaction", "Compacted"),
+      say(6, "plan_completion_result", "The plan"),
+    ];
+    const read = (name: string, files: Record<string, unknown>) => {
+      const path = join(folder, "saoudrizwan.claude-dev/tasks", name);
+      mkdirSync(path, { recursive: true });
+      for (const [file, value] of Object.entries(files))
+        writeFileSync(join(path, `${file}.json`), JSON.stringify(value));
+      const session = only(look(clineTasks, openStore(join(path, "ui_messages.json"))));
+      return { fates: fates(session), parts: closed(session).parts };
+    };
+    const alone = read("1", { ui_messages: ui });
+    expect(alone.fates).not.toContain("unknown");
+    expect(orderOf(alone.parts)).toBe("U [note] [note] [compaction] x");
+    const titles = alone.parts.flatMap((part) => (part.type === "marker" ? [part.title] : []));
+    expect(titles.slice(0, 2)).toEqual(["conditional rules applied", "rm is not allowed"]);
+    const whole = read("2", {
+      ui_messages: ui,
+      api_conversation_history: [
+        message(0.5, "user", [text("<task>\nGo\n</task>")]),
+        message(6, "assistant", [text("The plan")]),
+      ],
+    });
+    expect(whole.fates).not.toContain("unknown");
+    expect(orderOf(whole.parts)).toBe("U [note] [note] [compaction] x");
+  });
 });
 
 it("is recognized by file names and content, unlike any other document", () => {

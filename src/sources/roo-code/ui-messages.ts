@@ -11,10 +11,10 @@ import { noteRequest, type TaskState } from "./state.ts";
 /** Messages that the conversation with the model also contains. */
 const SHOWN = new Set(
   (
-    "text image reasoning completion_result user_feedback user_feedback_diff user_edit_todos command command_output tool " +
+    "task text image reasoning completion_result user_feedback user_feedback_diff user_edit_todos command command_output tool " +
     "browser_action_launch browser_action browser_action_result mcp_server_request_started mcp_server_response use_mcp_server " +
     "mcp_notification subtask_result codebase_search_result followup plan_mode_respond act_mode_respond new_task condense " +
-    "use_subagents subagent task_progress generate_explanation"
+    "use_subagents subagent task_progress generate_explanation plan_completion_result browser_screenshot summarize_task report_bug"
   ).split(" "),
 );
 /** Messages without content of their own, with the rule that hides them. */
@@ -29,6 +29,7 @@ const SILENT = new Map([
   ["checkpoint_created", "checkpoint"],
   ["browser_session_status", "state of the browser"],
   ["load_mcp_documentation", "loading of documentation"],
+  ["subagent_usage", "tokens of a sub-agent"],
 ]);
 
 /** Reads a message shown to the person, `{ts, type: "say" | "ask", say | ask, text}`. */
@@ -80,6 +81,9 @@ function emitEvent(conversation: Conversation, kind: string, value: JsonObject, 
       conversation.marker("compaction", sourceTitle("conversation_compacted"), summary ?? text, facts);
       return true;
     }
+    case "compaction":
+      conversation.marker("compaction", sourceTitle("conversation_compacted"), text);
+      return true;
     case "error":
     case "diff_error":
     case "rooignore_error":
@@ -89,16 +93,23 @@ function emitEvent(conversation: Conversation, kind: string, value: JsonObject, 
     case "shell_integration_warning_with_suggestion":
     case "mistake_limit_reached":
     case "too_many_tools":
+    case "too_many_tools_warning":
+    case "command_permission_denied":
+    case "conditional_rules_applied":
     case "auto_approval_max_req_reached":
     case "info":
     case "hook_status":
     case "hook_output_stream":
-      conversation.marker("note", firstLine(text) || kind.replaceAll("_", " "), text);
+      conversation.marker("note", titleOf(kind, text), text);
       return true;
     default:
       return false;
   }
 }
+
+/** The first line of a message; for JSON, what kind of message it is. */
+const titleOf = (kind: string, text: string): string =>
+  (text.startsWith("{") ? "" : firstLine(text)) || kind.replaceAll("_", " ");
 
 /** Reads a model request, which is recorded when it starts and again with its tokens. */
 function readRequest(
@@ -167,6 +178,7 @@ function emitUiMessage(state: TaskState, conversation: Conversation, { value }: 
   const text = asString(value.text) ?? "";
   const images = asArray(value.images).flatMap((item) => asText(item) ?? []);
   switch (kind) {
+    case "task":
     case "text":
     case "user_feedback":
       if (kind === "text" && conversation.hasOpenStep) {
@@ -182,6 +194,7 @@ function emitUiMessage(state: TaskState, conversation: Conversation, { value }: 
     case "reasoning":
       conversation.thinking(text);
       return;
+    case "plan_completion_result":
     case "completion_result":
       if (value.type !== "ask") conversation.text(text);
       else {
