@@ -64,8 +64,9 @@ interface Item {
  * ids, and then writes only there. The copies have less than the originals, so only what follows them is read from there.
  */
 function* databaseSessions(store: OpenStore): Generator<SnapshotSession> {
-  const isV1 = hasV1(store);
   const isV2 = hasV2(store);
+  // Reading a database without either reports what is wrong with it.
+  const isV1 = !isV2 || hasV1(store);
   const updated = isV1 && columnsOf(store, "part").includes("time_updated") ? "time_updated" : "time_created";
   const figures = (table: string, exists: boolean, column: string) =>
     new Map(
