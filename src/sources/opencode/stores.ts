@@ -7,7 +7,8 @@ import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
  * opencode's session stores: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), or the older folder `storage`. The
  * records of a session are ordered by id, which is chronological: the session, its messages and their parts, and for each ended
  * assistant message a `finish` after its last part, created from the same row. opencode 2 stores whole messages, in
- * `session_message`, each of which is an `entry`. The table `event` repeats all changes and is not read. `opencode export` prints the same data as one document, which is opened by name.
+ * `session_message`, each of which is an `entry`. The table `event` repeats all changes and is not read. `opencode export` prints
+ * the same data as one document, which is opened by name.
  */
 export const openCodeSnapshots: Snapshots = {
   storeOf(path) {
