@@ -238,6 +238,8 @@ export interface OpenStore {
   modifiedAt(path: string): number | undefined;
   /** Rows of a query against the SQLite database at `path`, read in one transaction. */
   rows(sql: string, ...parameters: (string | number | null)[]): Iterable<Row>;
+  /** Text of a value that the agent compressed with zstd as one frame. Throws if it is damaged or too large. */
+  decompress(value: Uint8Array): string;
 }
 
 /** The current state of one record in a store. */

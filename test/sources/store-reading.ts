@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { zstdDecompressSync } from "node:zlib";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
@@ -42,6 +43,7 @@ export function openStore(path: string): OpenStore {
         database.close();
       }
     },
+    decompress: (value) => zstdDecompressSync(value).toString("utf8"),
   };
 }
 

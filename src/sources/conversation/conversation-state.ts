@@ -103,6 +103,8 @@ export interface ToolCall {
   payload?: UiExtra | undefined;
   /** The provider runs it within the step. The model continues without waiting for the agent. */
   by_server?: boolean;
+  /** Another tool made it while it ran. */
+  nested?: boolean;
 }
 
 /** The result of a call. */

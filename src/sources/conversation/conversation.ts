@@ -134,15 +134,18 @@ export class Conversation extends TurnsAndSteps {
   }
 
   /**
-   * Emits a call of the open step. If another call of the turn has the same id, it gets a new one. Returns the id in frames.
+   * Emits a call of the open step, or of the last one if another tool made it. If another call of the turn has the same id, it
+   * gets a new one. Returns the id in frames.
    */
-  toolCall({ id, tool_name, arguments_json, payload, by_server = false }: ToolCall): string {
-    const step = this.ensureStep();
+  toolCall({ id, tool_name, arguments_json, payload, by_server = false, nested = false }: ToolCall): string {
+    const step = (nested ? this.state.step : undefined) ?? this.ensureStep();
     const { part_id } = this.recordPart();
     const frame_id = nameCall(this.state, id ?? "", part_id, tool_name, payload);
-    if (!by_server) step.calls += 1;
-    step.last = "other";
-    if (this.state.turn !== undefined) this.state.turn.open = true;
+    if (!nested) {
+      if (!by_server) step.calls += 1;
+      step.last = "other";
+      if (this.state.turn !== undefined) this.state.turn.open = true;
+    }
     this.put({
       type: "message.tool_call",
       tool_call_id: frame_id,

@@ -94,7 +94,7 @@ const NAMES: Record<Kind, string> = {
   todos: "todowrite todolist writetodos updateplan settodolist",
   web_search: "websearch googlewebsearch searchweb",
   web_fetch: "webfetch fetchurl fetchwebcontent fetch",
-  sub_agent: "task agent spawnagent subagent spawnsubagent newtask createsubagent",
+  sub_agent: "task agent spawnagent subagent spawnsubagent newtask createsubagent sessionsspawn",
   question: "askuserquestion askquestion askfollowupquestion askuser",
   plan: "exitplanmode exitspecmode planmoderespond createplan",
 };

@@ -1,22 +1,18 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { piLikeReader } from "../pi/reader.ts";
+import { openclawReader } from "./reader.ts";
+import { openclawSnapshots } from "./stores.ts";
 
 /**
- * Reads OpenClaw's sessions, which have pi's format. Parents may not be entries (but the session or a call), so they define no
- * branches, and file order applies.
- */
-export const openclawReader = piLikeReader({ agent: "openclaw", branches: false });
-
-/**
- * OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Files of reset or deleted sessions remain under another
- * extension. Its lines are pi's, so it is tried first.
+ * OpenClaw: a SQLite database per agent, or (until 2026.7) `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Files of reset or
+ * deleted sessions remain under another extension. Its lines are pi's, so it is tried first.
  */
 export const openclaw = recordLinesFormat({
   id: "openclaw",
   name: "OpenClaw",
   root: { variable: "OPENCLAW_STATE_DIR", home: ".openclaw", folders: ["agents"] },
+  snapshots: openclawSnapshots,
   classify: (path) =>
     /(?:^|\/)sessions\/[^/]+\.jsonl(?:\.(?:reset|deleted)\.[^/]+)?$/.test(path)
       ? { kind: "session" }

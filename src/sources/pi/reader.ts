@@ -16,7 +16,7 @@ import type { PiState } from "./state.ts";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /** The session's id from the header, or from a file name: `<time>_<id>.jsonl`. */
-function idOf(name: string): string {
+export function idOf(name: string): string {
   const id = name.match(UUID)?.at(-1) ?? name;
   return isUuid(id) ? id.toLowerCase() : uuidFrom("pi", id);
 }

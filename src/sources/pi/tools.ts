@@ -1,5 +1,5 @@
 import type { ToolStatus } from "../../model/messages/message.ts";
-import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { DiffHunk, UiExtra } from "../../model/parts/ui-extra.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
@@ -24,8 +24,9 @@ export function payloadOfResult(
   const payload = status === "success" ? (diffOf(call, details) ?? withoutPath(call)) : ofFailure(call);
   const exit = payload?.type === "shell" ? EXIT.exec(text)?.[1] : undefined;
   const ended = withExit(payload, {
-    exit_code: exit === undefined ? undefined : Number(exit),
+    exit_code: asNumber(details?.exitCode) ?? (exit === undefined ? undefined : Number(exit)),
     interrupted: status === "aborted",
+    duration_ms: asNumber(details?.durationMs),
   });
   if (persisted_path === undefined) return ended;
   return ended === undefined ? { type: "output", persisted_path } : { ...ended, persisted_path };

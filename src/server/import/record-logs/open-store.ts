@@ -1,11 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { zstdDecompressSync } from "node:zlib";
 import type { OpenStore } from "../../../sources/contract.ts";
 import { openZip, type ZipArchive } from "../../files/zip.ts";
 
 /** Time to wait for a writer that locks the database, in milliseconds. */
 const BUSY_MS = 2_000;
+
+/** Maximum size of a decompressed value in bytes. */
+const MAX_VALUE = 64 * 1024 * 1024;
 
 /** Separates the path of an archive from that of an entry in it. */
 const INSIDE = "!/";
@@ -73,6 +77,7 @@ export function openStore(path: string): ReadableStore {
       open()
         .prepare(sql)
         .all(...parameters),
+    decompress: (value) => zstdDecompressSync(value, { maxOutputLength: MAX_VALUE }).toString("utf8"),
     verify() {
       if (unlocked !== undefined && unlocked !== stampOf(path))
         throw new Error(`${path} changed during the read`);
