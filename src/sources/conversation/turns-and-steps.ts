@@ -139,6 +139,19 @@ export class TurnsAndSteps extends RecordFrames {
     this.emit({ type: "turn.end", status, ...(inferred && { inferred }) });
   }
 
+  /** Ends the last turn with this status, also if it has ended with another one. */
+  endTurnAs(status: TurnStatus): void {
+    const { turn } = this.state;
+    if (turn === undefined || turn.status === status) return;
+    turn.open = true;
+    this.endTurn(status);
+  }
+
+  /** Whether the last turn has failed. */
+  get hasFailed(): boolean {
+    return this.state.turn?.status === "failed" || this.state.turn?.failed === true;
+  }
+
   /** Ends the open parts when no record follows. `stopped`: a person is known to have stopped the agent. */
   close(stopped = false): void {
     this.endWithStatus(stopped ? "interrupted" : "failed");

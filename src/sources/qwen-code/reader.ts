@@ -184,8 +184,12 @@ function readUser(conversation: Conversation, value: JsonObject, byAgent: boolea
     case "mid_turn_user_message":
       conversation.prompt(parts, { queued: true });
       return;
-    default:
-      conversation.prompt(parts, byAgent ? { origin: "agent" } : {});
+    default: {
+      // What a sub-agent received while it ran.
+      const kind = asText(value.externalInputKind);
+      if (kind === "notification") conversation.prompt(parts, { origin: "notification", queued: true });
+      else conversation.prompt(parts, byAgent ? { origin: "agent", queued: kind !== undefined } : {});
+    }
   }
 }
 
@@ -222,10 +226,10 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
   }
   conversation.endStep({ usage });
   // Qwen Code writes an answer that a person stopped like any other, but without tokens.
-  if (usage === undefined && state.has_figures && !conversation.waits()) {
+  const isRealtime = value.subtype === "realtime_message";
+  if (usage === undefined && state.has_figures && !conversation.waits() && !isRealtime) {
     conversation.marker("note", sourceTitle("answer_without_end"));
-    if (state.conversation.turn !== undefined) state.conversation.turn.open = true;
-    conversation.endTurn("interrupted");
+    conversation.endTurnAs("interrupted");
   }
   if (usage !== undefined) state.has_figures = true;
 }

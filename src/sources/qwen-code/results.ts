@@ -34,12 +34,10 @@ export function answerOf(
   const content = output === undefined ? resultContent(given) : resultContent(output);
   const display = call_record?.resultDisplay;
   const shown = terminalText(display);
-  const status: ToolStatus =
-    call_record?.status === "cancelled"
-      ? "aborted"
-      : call_record?.status === "error" || (call_record === undefined && error !== undefined)
-        ? "error"
-        : "success";
+  // A sub-agent's file records no status of most calls.
+  const isFailed =
+    call_record?.status === "error" || (call_record?.status === undefined && error !== undefined);
+  const status: ToolStatus = call_record?.status === "cancelled" ? "aborted" : isFailed ? "error" : "success";
   // The output of a stopped command is only in the terminal display, as is some output of other commands.
   const isMore = shown !== undefined && shown !== "" && !content.output_text.includes(shown);
   const output_text = isMore ? `${shown}\n${content.output_text}` : content.output_text;

@@ -3,20 +3,22 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { requestError } from "../error-text.ts";
 import type { QwenState } from "./state.ts";
 import { readTelemetry } from "./telemetry.ts";
 
 /** Records for Qwen Code's internal use. */
 const BOOKKEEPING = new Set([
+  "agent_session_ready",
   "attribution_snapshot",
   "branch_checkpoint",
   "file_history_snapshot",
   "goal_turn_end",
   "session_artifact_event",
   "session_artifact_snapshot",
+  "session_execution_engine",
   "session_source",
   "session_sources_snapshot",
-  "turn_result",
   "user_text_elements",
 ]);
 
@@ -98,12 +100,52 @@ export function readSystem(
     case "session_recording_degraded":
       conversation.marker("note", sourceTitle("recording_incomplete"), undefined, payload);
       return conversation.result();
+    case "session_approval_mode":
+      conversation.marker("note", sourceTitle("permission_mode", { mode: asText(payload.mode) }));
+      return conversation.result();
+    case "turn_result":
+      endTurn(conversation, payload);
+      return conversation.result({ kind: "folded", into: "the end of its turn" });
+    default:
+      return readOther(conversation, value, { subtype, payload });
+  }
+}
+
+/** Reads the start of a sub-agent, and records without a meaning for readers. */
+function readOther(
+  conversation: Conversation,
+  value: JsonObject,
+  { subtype, payload }: { subtype: string; payload: JsonObject },
+): RecordResult {
+  switch (subtype) {
+    case "agent_bootstrap":
+      conversation.marker("context", sourceTitle("session_context"), undefined, payload);
+      return conversation.result();
+    case "agent_launch_prompt": {
+      const text = asText(payload.displayText);
+      if (text !== undefined)
+        conversation.context(sourceTitle("message_for_model_only"), [{ type: "text", text }]);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    }
+    case "agent_retry": {
+      const attempt = asNumber(payload.attempt);
+      const failed = attempt === undefined ? undefined : attempt - 1;
+      conversation.marker("retry", sourceTitle("attempt_failed", { attempt: failed }));
+      return conversation.result();
+    }
     default:
       if (BOOKKEEPING.has(subtype))
         return conversation.result({ kind: "hidden", rule: `bookkeeping: ${subtype}` });
       conversation.unknown(value, sourceTitle("system_record_of_subtype", { subtype }));
       return conversation.result();
   }
+}
+
+/** Ends the last turn as its result says, unless it has ended so. Written by Qwen Code's daemon and for ACP clients. */
+function endTurn(conversation: Conversation, payload: JsonObject): void {
+  if (payload.state === "cancelled") conversation.endTurnAs("interrupted");
+  const message = payload.state === "error" ? asText(asObject(payload.error)?.message) : undefined;
+  if (message !== undefined && !conversation.hasFailed) conversation.error(requestError(message).message);
 }
 
 /** Reads a slash command such as `/compress`, and its output. */
