@@ -196,3 +196,25 @@ describe("a compression of Gemini CLI", () => {
     expect(records.at(-1)?.disposition).toEqual({ kind: "hidden", rule: "empty notice" });
   });
 });
+
+describe("media that Gemini CLI passes to the model after a call", () => {
+  it("is shown, although it is recorded as a notice, and the answer made up for it is not", () => {
+    const image = { inlineData: { mimeType: "image/png", data: "aGk=" } };
+    const { parts, records } = read(
+      header,
+      user("u1", "08:00:02", "What is on the map?"),
+      message("g1", "gemini", "08:00:03", [
+        {
+          text: "Binary content received. Proceeding with analysis.",
+          thought: true,
+          thoughtSignature: "skip_thought_signature_validator",
+        },
+      ]),
+      message("i1", "info", "08:00:04", [image]),
+      gemini("g2", "08:00:05", "Bergen."),
+    );
+    expect(parts.map(({ type }) => type)).toEqual(["prompt", "marker", "step_start", "text", "step_finish"]);
+    expect(JSON.stringify(parts[1])).toContain("data:image/png;base64,aGk=");
+    expect(records[2]?.disposition).toEqual({ kind: "hidden", rule: "answer that Gemini CLI made up" });
+  });
+});

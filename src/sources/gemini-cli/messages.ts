@@ -18,6 +18,8 @@ const CONTENT = 1_000;
 const COMPLETE_TASK = "complete_task";
 /** Maximum number of remembered calls. */
 const MAX_CALLS = 1_000;
+/** Precedes media that a tool returned, which the model gets as a prompt. */
+const MADE_UP_ANSWER = "Binary content received. Proceeding with analysis.";
 const SHELL_MODE = "I ran the following shell command:";
 /** The first folder in the context that Gemini CLI gives the model. The main session's file names it nowhere else. */
 const WORKSPACE = /^- \*\*Workspace Directories:\*\*\n {2}- (.+)$/m;
@@ -119,6 +121,10 @@ export class MessageReading extends GeminiFrames {
   ): void {
     const { state } = this;
     const model = asText(value.model);
+    if (model === undefined && textOf(value.content) === MADE_UP_ANSWER) {
+      this.disposition = { kind: "hidden", rule: "answer that Gemini CLI made up" };
+      return;
+    }
     if (isNew) {
       state.last = message_id;
       const start: FrameBodyOf<"message.start"> = { type: "message.start", message_id };
@@ -218,6 +224,10 @@ export class MessageReading extends GeminiFrames {
   protected notice(value: JsonObject, type: "info" | "warning" | "error", message_id: string): void {
     const text = textOf(value.content);
     const part_id = partId(message_id, 0);
+    if (blocksIn(value.content).some((block) => imageOf(block) !== undefined)) {
+      this.emitShown(contextOf(message_id, sourceTitle("sent_with_output"), promptParts(value.content)));
+      return;
+    }
     // Recorded for notices that the terminal composes, such as the sizes before and after a compression.
     if (text.trim() === "" && !this.revises) {
       this.disposition = { kind: "hidden", rule: "empty notice" };
