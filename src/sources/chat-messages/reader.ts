@@ -1,4 +1,4 @@
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf, withoutReminders } from "../../model/parts/content.ts";
 import { RawJson, type WrittenJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -7,6 +7,7 @@ import { blocksIn, promptParts, resultContent, textIn } from "../conversation/co
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
+import { usageOf } from "./usage.ts";
 
 /** Roles by the names that data sets use. */
 const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | "tool">> = {
@@ -142,10 +143,7 @@ function emitAnswer(
   const legacy = asObject(message.function_call);
   if (legacy !== undefined)
     emitCall(conversation, { id: undefined, name: asText(legacy.name), input: legacy.arguments ?? {} });
-  const usage = asObject(message.usage);
-  const input = asNumber(usage?.prompt_tokens);
-  const output = asNumber(usage?.completion_tokens);
-  conversation.endStep(input === undefined || output === undefined ? {} : { usage: { input, output } });
+  conversation.endStep({ usage: usageOf(message.usage, asObject(message.usage)?.cost) });
 }
 
 /** A title from the start of a conversation, if it has no other name. */

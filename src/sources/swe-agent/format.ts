@@ -4,19 +4,19 @@ import { uuidFrom } from "../../model/uuid.ts";
 import { emitMessage, isMessage } from "../chat-messages/reader.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
-import { resultContent } from "../conversation/content.ts";
-import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
+import { resultContent, timeOf } from "../conversation/content.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstMembers } from "../conversation/head.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { type Document, readDocument } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
+import { emitMini, type MiniState, writtenAt } from "./mini.ts";
 
 /** State of a trajectory between records. */
-interface SweState {
-  conversation: ConversationState;
+interface SweState extends MiniState {
   named: boolean;
-  model?: string;
+  mini: boolean;
 }
 
 /**
@@ -27,14 +27,20 @@ const reader = conversationReader<SweState>({
   initialState: ({ path }) => ({
     conversation: initialConversation(uuidFrom("swe-agent", path)),
     named: false,
+    mini: false,
+    plain: false,
+    waiting: [],
   }),
   read(state, record) {
     const { key } = record;
     if (key === "head") return readHead(state, record);
-    const conversation = new Conversation(state.conversation, record);
+    const conversation = new Conversation(state.conversation, record, {
+      at: timeOf(writtenAt(record.value)),
+    });
     if (key === "end") return readEnd(conversation, record.value);
     if (key.startsWith("step:")) emitStep(state, conversation, record);
     else if (record.value.is_demo === true) emitDemonstration(conversation, record.value);
+    else if (state.mini) emitMini(state, conversation, record);
     else emitMessage(conversation, key, record.value, record);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
@@ -45,6 +51,9 @@ function readHead(state: SweState, record: SessionRecord): RecordResult {
   const name = asText(value.name);
   if (!state.named && name !== undefined) state.conversation.session_id = uuidFrom("swe-agent", name);
   state.named = true;
+  const version = asText(value.trajectory_format);
+  state.mini = version !== undefined;
+  state.plain = version === "mini-swe-agent-1";
   const model = asText(value.model);
   if (model !== undefined) state.model = model;
   const conversation = new Conversation(state.conversation, record);
@@ -136,8 +145,11 @@ function isOwn(document: JsonObject | undefined): boolean {
   if (document === undefined) return false;
   const steps = asObject(asArray(document.trajectory)[0]);
   if (steps !== undefined && ("action" in steps || "observation" in steps)) return true;
-  return asText(document.trajectory_format)?.startsWith("mini-swe-agent") ?? false;
+  return isMini(document);
 }
+
+const isMini = (document: JsonObject): boolean =>
+  asText(document.trajectory_format)?.startsWith("mini-swe-agent") ?? false;
 
 function* sessions(store: OpenStore): Generator<SnapshotSession> {
   const document = readDocument(store, store.path);
@@ -152,6 +164,7 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
 
 function* recordsOf(document: Document): Generator<SnapshotRecord> {
   const { trajectory, history, messages, info, replay_config, environment } = document.value;
+  const trajectory_format = isMini(document.value) ? document.value.trajectory_format : undefined;
   const config = asObject(asObject(info)?.config);
   const agent = asObject(config?.model) ?? asObject(asObject(asObject(replay_config)?.agent)?.model);
   const name = stemOf(document.path).replace(/\.traj$/, "");
@@ -160,6 +173,7 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
     name: document.path,
     title: name,
     environment: typeof environment === "string" ? environment : undefined,
+    trajectory_format,
     model: asText(agent?.model_name) ?? asText(agent?.name),
     version: asText(asObject(info)?.swe_agent_version) ?? asText(asObject(info)?.mini_version),
   };
@@ -173,7 +187,8 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
   for (const [index, message] of list.entries()) {
     const isAnswer = asObject(message)?.role === "assistant" && asObject(message)?.is_demo !== true;
     if (steps.length > 0 && isAnswer) break;
-    if (isMessage(message)) yield document.record(`message:${index}`, [listName, index], message);
+    if (isMessage(message) || (trajectory_format !== undefined && asObject(message) !== undefined))
+      yield document.record(`message:${index}`, [listName, index], message);
   }
   for (const [index, step] of steps.entries()) {
     // The history contains the calls: one answer per step if it is complete.
