@@ -5,7 +5,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
-import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
+import { blocksIn, imageOf, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 
@@ -24,7 +24,7 @@ export interface AtifState {
 const idOf = (name: string): string => uuidFrom("atif", name);
 
 /**
- * Reads trajectories in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.7. Records: `head`, `step:<index>`, `end`.
+ * Reads trajectories in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.8. Records: `head`, `step:<index>`, `end`.
  * Embedded trajectories (1.7) are separate sessions, linked by the reference in the result of the call that started them.
  */
 export const atifReader = conversationReader<AtifState>({
@@ -140,7 +140,9 @@ function emitStep(state: AtifState, conversation: Conversation, record: SessionR
   conversation.step(record.key, { model });
   conversation.thinking(asString(value.reasoning_content) ?? "");
   for (const block of blocksIn(value.message)) {
+    const media = imageOf(block);
     if (block.type === "text") conversation.text(asString(block.text) ?? "");
+    else if (media !== undefined) conversation.media(media);
     else conversation.unknown(block, sourceTitle("content_of_type", { type: asString(block.type) }));
   }
   asArray(value.tool_calls).forEach((item, index) => {

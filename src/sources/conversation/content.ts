@@ -3,7 +3,10 @@ import { asArray, asObject, asString, asText, isBlank, type JsonObject } from ".
 import { resultContent as blockContent, blocksOf } from "../claude-code/content.ts";
 import { parsedTime } from "../parsed-time.ts";
 
-/** An image with a data URL or address in the shapes of OpenAI, the AI SDK or Gemini; `undefined`: it is not an image. */
+/**
+ * An image or file with data, a URL or a path, in the shapes of OpenAI, the AI SDK, Gemini, Inspect or Harbor; `undefined`: it is
+ * neither.
+ */
 export function imageOf(block: JsonObject): MediaPart | undefined {
   const inline = asObject(block.inlineData) ?? asObject(block.inline_data);
   if (inline !== undefined)
@@ -19,9 +22,43 @@ export function imageOf(block: JsonObject): MediaPart | undefined {
     const mime = asString(block.mimeType) ?? asString(block.mediaType) ?? asString(block.mime_type);
     const data = asText(block.data) ?? asText(block.image);
     if (data !== undefined)
-      return /^(?:data|https?):/.test(data) ? { type: "image_url", url: data } : dataOf(mime, data);
+      return URL_START.test(data) ? { type: "image_url", url: data } : dataOf(mime, data);
+    return imageAt(asObject(block.source));
   }
-  return undefined;
+  return fileOf(block, type);
+}
+
+const URL_START = /^(?:data|https?):/;
+
+/** An image by its path or URL, as in Harbor's trajectories. */
+function imageAt(source: JsonObject | undefined): MediaPart | undefined {
+  const path = asText(source?.path);
+  if (path === undefined) return undefined;
+  if (URL_START.test(path)) return { type: "image_url", url: path };
+  const mime_type = asText(source?.media_type);
+  return { type: "image_file", file_path: path, ...(mime_type !== undefined && { mime_type }) };
+}
+
+/** A sound, video or document by its data or URL. */
+function fileOf(block: JsonObject, type: string | undefined): MediaPart | undefined {
+  const sound = asObject(block.input_audio);
+  if (sound !== undefined) return dataOf(`audio/${asText(sound.format) ?? "wav"}`, sound.data);
+  const file = asObject(block.file);
+  const filename = asText(file?.filename) ?? asText(block.filename);
+  const address =
+    asText(file?.file_data) ??
+    asText(asObject(type === undefined ? undefined : block[type])?.url) ??
+    asText(type === "audio" || type === "video" || type === "document" ? block[type] : undefined) ??
+    asText(type === "audio" ? asObject(block.source)?.path : undefined);
+  if (address === undefined || !URL_START.test(address)) return undefined;
+  const kind = type === "audio_url" ? "audio/*" : type === "video_url" ? "video/*" : undefined;
+  const mime =
+    /^data:([^;,]+)/.exec(address)?.[1] ??
+    asText(block.mime_type) ??
+    asText(asObject(block.source)?.media_type) ??
+    (asText(block.format) === undefined ? kind : `${type}/${asText(block.format)}`) ??
+    "application/octet-stream";
+  return { type: "file", mime, url: address, ...(filename !== undefined && { filename }) };
 }
 
 function dataOf(mime: string | undefined, data: unknown): MediaPart | undefined {
