@@ -80,3 +80,69 @@ it("reads a session's rows, appended ones as they are written, and a compacted c
   expect(orderOf(parts)).toBe("U x c:developer__shell | x [context] U");
   expect([...transcript.turns].map((turn) => turn?.title)).toEqual(["Fix the tide table", "And Oslo?"]);
 });
+
+it("reads what newer versions add: tokens and model of an answer, requests, errors, steering, a parent", () => {
+  const path = join(folder, "newer/sessions/sessions.db");
+  mkdirSync(join(path, ".."), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(`
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, session_type TEXT, working_dir TEXT NOT NULL, created_at TIMESTAMP,
+      updated_at TIMESTAMP, provider_name TEXT, model_config_json TEXT, parent_session_id TEXT);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+      content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL, metadata_json TEXT);
+    INSERT INTO sessions VALUES ('child', 'Look', 'sub_agent', '/w', '2026-11-09 10:11:12', '2026-11-09 10:11:12', 'p',
+      '{"model_name":"tide-1"}', 'parent');
+  `);
+  const put = (message_id: string, role: string, content: object[], metadata: object = {}) =>
+    database
+      .prepare(
+        "INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp, metadata_json) VALUES (?, 'child', ?, ?, 1790000000, ?)",
+      )
+      .run(message_id, role, JSON.stringify(content), JSON.stringify(metadata));
+  const text = (words: string) => ({ type: "text", text: words });
+  const inference = { provider: "p", requestedModel: "tide-1" };
+  const usage = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, cacheWriteTokens: 10, cost: 0.5 };
+  put("u1", "user", [text("Look"), { type: "document", data: "QQ==", mimeType: "application/pdf" }]);
+  put("x1", "user", [text("It is Monday")], { turnContext: true });
+  put("a1", "assistant", [{ type: "reasoning", text: "Look first" }, text("I ask.")], { inference });
+  put(
+    "a1",
+    "assistant",
+    [
+      {
+        type: "toolRequest",
+        id: "c1",
+        toolCall: { status: "success", value: { name: "shell", arguments: { command: "ls" } } },
+      },
+      { type: "actionRequired", data: { actionType: "toolConfirmation", id: "c1", toolName: "shell" } },
+    ],
+    { inference, usage },
+  );
+  put("u2", "user", [
+    {
+      type: "actionRequired",
+      data: { actionType: "toolConfirmationResponse", id: "c1", permission: "allow_once" },
+    },
+  ]);
+  put("u3", "user", [{ type: "toolResponse", id: "c1", toolResult: { status: "error", error: "no" } }]);
+  put("u4", "user", [text("Faster")], { steer: true });
+  const store = openStore(path);
+  const sessions = look(goose, store);
+  put("a2", "assistant", [text("Done.")]);
+  look(goose, store, sessions);
+  // The tokens of an answer are added after it was inserted.
+  database
+    .prepare("UPDATE messages SET metadata_json = ? WHERE message_id = 'a2'")
+    .run(JSON.stringify({ usage: { inputTokens: 10, outputTokens: 1 } }));
+  put("a3", "assistant", [{ type: "error", kind: "authentication", message: "No key" }]);
+  database.close();
+  look(goose, store, sessions);
+  const [session] = sessions.values();
+  if (session === undefined) throw new Error("No session");
+  const { parts, transcript } = closed(session);
+  expect(orderOf(parts)).toBe("U [context] T x c:shell! [note] [note] u | x | [error]");
+  expect(transcript.usage).toEqual({ input: 40, output: 8, cache_read: 60, cache_write: 10, cost: 0.5 });
+  expect(JSON.stringify(parts)).toContain("data:application/pdf;base64,QQ==");
+  const [links] = session.reader.linkFacts().sessions;
+  expect(links?.group).not.toBe(links?.session_id);
+});

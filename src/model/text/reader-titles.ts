@@ -144,16 +144,24 @@ export const readerTitles = {
   message_for_model_only: "Message for the model only",
   content_not_object: "Content that is not an object",
   notification: "Notification",
+  asked_user: "Asked the user",
+  user_answered: "The user answered",
   asked_for_approval: ({ tool = "a tool" }: Optional<"tool">) => `Asked for approval: ${tool}`,
 
   // Inspect
   target: ({ target }: { target: string }) => `Target: ${target}`,
   sample_failed: "The sample failed",
   limit_reached: ({ limit = "unknown" }: Optional<"limit">) => `Limit reached: ${limit}`,
+  interrupted_by_limit: "Interrupted by a limit",
+  sample_retried: ({ reason }: Optional<"reason">) => `The sample was run again${after(reason)}`,
   info: ({ source }: Optional<"source">) => `Info${source === undefined ? "" : ` from ${source}`}`,
   approval: ({ decision = "unknown" }: Optional<"decision">) => `Approval: ${decision}`,
+  approval_of_result: ({ decision = "unknown" }: Optional<"decision">) =>
+    `Approval of the result: ${decision}`,
   score: ({ name, value = "none" }: Optional<"name" | "value">) =>
     `Score${name === undefined ? "" : ` ${name}`}: ${value}`,
+  score_edited: ({ name, value = "unchanged" }: Optional<"name" | "value">) =>
+    `Score${name === undefined ? "" : ` ${name}`} edited: ${value}`,
 
   // Kimi Code
   swarm_mode_entered: "Swarm mode entered",

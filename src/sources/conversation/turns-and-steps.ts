@@ -76,8 +76,11 @@ export class TurnsAndSteps extends RecordFrames {
   endStep(ending: StepEnding = {}): void {
     const { step, turn } = this.state;
     if (step === undefined || step.over) return;
-    // A revision does not end the step that the latest records left open.
-    if (this.revises && step.again !== true) return;
+    // A revision does not end the step that the latest records left open, but its call has ended if its usage is known.
+    if (this.revises && step.again !== true) {
+      if (ending.usage !== undefined) this.emitEnd(step.message_id, ending, ending.stop_reason);
+      return;
+    }
     step.over = true;
     const stop_reason = ending.stop_reason ?? (step.calls > 0 ? "tool_use" : undefined);
     if (step.again !== true || (ending.usage !== undefined && step.unstarted !== true))

@@ -1,3 +1,4 @@
+import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -13,6 +14,8 @@ import { timeOf } from "./stores.ts";
 export interface GooseState {
   conversation: ConversationState;
   named: boolean;
+  /** The session that started this one. */
+  parent?: string;
   /** Number of messages read. An earlier message is read again because it has changed. */
   count: number;
 }
@@ -21,8 +24,8 @@ const idOf = (name: string): string => uuidFrom("goose", name);
 
 /**
  * Reads a session's row or the first line of an older file, then messages: `{role, created, content[]}` with content types from
- * `crates/goose/src/conversation/message.rs`. Results are in messages of role `user`. No record says how a turn ended, and
- * tokens are only totalled for the session.
+ * `crates/goose-provider-types/src/conversation/message.rs`. Results are in messages of role `user`. Since schema 14, the
+ * metadata of an answer has its model and tokens. No record says how a turn ended.
  */
 export const gooseReader = conversationReader<GooseState>({
   initialState: ({ path }) => ({
@@ -31,6 +34,10 @@ export const gooseReader = conversationReader<GooseState>({
     count: 0,
   }),
   read,
+  linkFacts({ conversation: { session_id, at }, parent }) {
+    const run = parent === undefined ? undefined : { agent_key: session_id, parent_session_id: parent, at };
+    return { sessions: [{ session_id, group: parent ?? session_id, calls: [], ...(run && { run }) }] };
+  },
 });
 
 function read(state: GooseState, record: SessionRecord): RecordResult {
@@ -51,12 +58,13 @@ function read(state: GooseState, record: SessionRecord): RecordResult {
   state.named = true;
   state.count = Math.max(state.count, position + 1);
   conversation.update({ agent: "goose" });
-  if (asObject(value.metadata)?.userVisible === false) {
+  const metadata = asObject(value.metadata) ?? {};
+  if (metadata.userVisible === false || metadata.turnContext === true) {
     conversation.context(sourceTitle("message_for_model_only"), promptParts(value.content));
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
-  if (value.role === "assistant") readAnswer(conversation, record);
-  else if (value.role === "user") readUser(conversation, value);
+  if (value.role === "assistant") readAnswer(conversation, record, metadata);
+  else if (value.role === "user") readUser(conversation, value, metadata.steer === true);
   else conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
@@ -68,26 +76,32 @@ function readHeader(state: GooseState, conversation: Conversation, value: JsonOb
   const cwd = asText(value.working_dir);
   const title = asText(value.name) ?? asText(value.description);
   const provider = asText(value.provider_name);
+  const model = asText(inputOf(value.model_config_json)?.model_name);
+  const parent = asText(value.parent_session_id);
+  if (parent !== undefined) state.parent = idOf(parent);
   conversation.update({
     agent: "goose",
     cwd,
     title,
     provider,
+    model,
+    ...(state.parent !== undefined && { parent: { session_id: state.parent }, run: { depth: 1 } }),
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** Reads results of the previous step, a prompt, or both. */
-function readUser(conversation: Conversation, value: JsonObject): void {
-  const blocks = asArray(value.content);
-  const others = blocks.filter((block) => asObject(block)?.type !== "toolResponse");
-  for (const block of blocks) {
-    const response = asObject(block);
-    if (response?.type === "toolResponse") readResult(conversation, response);
+/** Reads results of the previous step, a prompt, or both. `queued`: the prompt was added to the running turn. */
+function readUser(conversation: Conversation, value: JsonObject, queued: boolean): void {
+  const others: unknown[] = [];
+  for (const block of asArray(value.content)) {
+    const own = asObject(block);
+    if (own?.type === "toolResponse") readResult(conversation, own);
+    else if (own?.type === "actionRequired") readRequest(conversation, own);
+    else others.push(own?.type === "document" ? { inlineData: own } : block);
   }
   const parts = promptParts(others);
   if (parts.length === 0) return;
-  conversation.prompt(parts);
+  conversation.prompt(parts, { queued });
 }
 
 function readResult(conversation: Conversation, block: JsonObject): void {
@@ -107,15 +121,38 @@ function readResult(conversation: Conversation, block: JsonObject): void {
   });
 }
 
-function readAnswer(conversation: Conversation, record: SessionRecord): void {
+function readAnswer(conversation: Conversation, record: SessionRecord, metadata: JsonObject): void {
   const { value } = record;
+  const inference = asObject(metadata.inference);
+  const model = asText(inference?.resolvedModel) ?? asText(inference?.requestedModel);
   // goose writes a streamed answer as several messages with the same id.
-  conversation.step(asText(value.id) ?? record.key);
+  conversation.step(asText(value.id) ?? record.key, { model });
   for (const each of asArray(value.content)) {
     const block = asObject(each);
     if (block === undefined) conversation.unknown(each, sourceTitle("content_not_object"));
     else readBlock(conversation, block);
   }
+  const usage = usageOf(metadata.usage);
+  const stop_reason = metadata.outputTokenLimitReached === true ? ("length" as const) : undefined;
+  if (usage !== undefined || stop_reason !== undefined) conversation.endStep({ usage, stop_reason });
+}
+
+/** Converts usage. `inputTokens` includes tokens read from and written to the cache. */
+function usageOf(value: unknown): Usage | undefined {
+  const usage = asObject(value);
+  const input = asNumber(usage?.inputTokens);
+  const output = asNumber(usage?.outputTokens);
+  if (input === undefined || output === undefined) return undefined;
+  const cache_read = asNumber(usage?.cacheReadTokens);
+  const cache_write = asNumber(usage?.cacheWriteTokens);
+  const cost = asNumber(usage?.cost);
+  return {
+    input: Math.max(0, input - (cache_read ?? 0) - (cache_write ?? 0)),
+    output,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+    ...(cost !== undefined && { cost }),
+  };
 }
 
 function readBlock(conversation: Conversation, block: JsonObject): void {
@@ -125,6 +162,15 @@ function readBlock(conversation: Conversation, block: JsonObject): void {
       return;
     case "thinking":
       conversation.thinking(asString(block.thinking) ?? "");
+      return;
+    case "reasoning":
+      conversation.thinking(asString(block.text) ?? "");
+      return;
+    case "error":
+      conversation.error(asText(block.message) ?? sourceTitle("request_failed"), block);
+      return;
+    case "actionRequired":
+      readRequest(conversation, block);
       return;
     case "redactedThinking":
       conversation.thinking("", { hidden: "redacted" });
@@ -145,11 +191,42 @@ function readBlock(conversation: Conversation, block: JsonObject): void {
       );
       return;
     default: {
-      const image = imageOf(block);
+      const image = imageOf(block.type === "document" ? { inlineData: block } : block);
       if (image === undefined)
         conversation.unknown(block, sourceTitle("content_of_type", { type: asString(block.type) }));
       else conversation.media(image);
     }
+  }
+}
+
+/** Reads a request to the user, or the answer to one. */
+function readRequest(conversation: Conversation, block: JsonObject): void {
+  const data = asObject(block.data) ?? {};
+  switch (data.actionType) {
+    case "toolConfirmation":
+      conversation.marker(
+        "note",
+        sourceTitle("asked_for_approval", { tool: asText(data.toolName) }),
+        asText(data.prompt),
+        data,
+      );
+      return;
+    case "toolConfirmationResponse":
+      conversation.marker(
+        "note",
+        sourceTitle("approval", { decision: asText(data.permission) }),
+        undefined,
+        data,
+      );
+      return;
+    case "elicitation":
+      conversation.marker("note", sourceTitle("asked_user"), asText(data.message), data);
+      return;
+    case "elicitationResponse":
+      conversation.marker("note", sourceTitle("user_answered"), JSON.stringify(data.userData), data);
+      return;
+    default:
+      conversation.unknown(block, sourceTitle("content_of_type", { type: asString(data.actionType) }));
   }
 }
 

@@ -19,24 +19,26 @@ export const gooseSnapshots: Snapshots = {
 };
 
 function* sessions(store: OpenStore): Generator<SnapshotSession> {
+  const metadata = columnsOf(store, "messages").includes("metadata_json") ? "metadata_json" : "NULL";
   const figures = new Map(
     [
       ...store.rows(
-        "SELECT session_id, count(*) AS count, max(id) AS latest, sum(length(content_json)) AS size FROM messages GROUP BY session_id",
+        // goose adds tokens to the metadata of a message after it has inserted it.
+        `SELECT session_id, count(*) AS count, max(id) AS latest, sum(length(content_json)) AS size,
+         sum(length(${metadata})) AS notes FROM messages GROUP BY session_id`,
       ),
     ].map((row) => [String(row.session_id), row]),
   );
-  const metadata = columnsOf(store, "messages").includes("metadata_json") ? "metadata_json" : "NULL";
   const message_id = columnsOf(store, "messages").includes("message_id") ? "message_id" : "NULL";
   for (const row of store.rows("SELECT * FROM sessions")) {
     const name = asText(row.id);
     if (name === undefined) continue;
     const text = rowText(row);
-    const { count, latest, size } = figures.get(name) ?? {};
+    const { count, latest, size, notes } = figures.get(name) ?? {};
     yield {
       name,
       kind: asString(row.session_type) === "sub_agent" ? "run" : "session",
-      stamp: JSON.stringify([text, ...[count, latest, size].map(Number)]),
+      stamp: JSON.stringify([text, ...[count, latest, size, notes ?? 0].map(Number)]),
       modified_at: timeOf(row.updated_at) ?? timeOf(row.created_at) ?? 0,
       records: () => recordsOf(store, name, text, { metadata, message_id }),
     };

@@ -125,14 +125,21 @@ export const readerTitles: Translation<typeof english> = {
   message_for_model_only: "仅供模型的消息",
   content_not_object: "不是对象的内容",
   notification: "通知",
+  asked_user: "已询问用户",
+  user_answered: "用户已回答",
   asked_for_approval: ({ tool = "某个工具" }) => `请求批准：${tool}`,
 
   // Inspect
   target: ({ target }) => `期望结果：${target}`,
   sample_failed: "样本失败",
   limit_reached: ({ limit = "未知" }) => `已达到限制：${limit}`,
+  interrupted_by_limit: "因限制而中断",
+  sample_retried: ({ reason }) => `样本已重新运行${after(reason)}`,
   info: ({ source }) => (source === undefined ? "信息" : `来自 ${source} 的信息`),
   approval: ({ decision = "未知" }) => `批准：${decision}`,
+  approval_of_result: ({ decision = "未知" }) => `对结果的审批：${decision}`,
+  score_edited: ({ name, value = "未更改" }) =>
+    `${name === undefined ? "得分" : `${name} 得分`}已修改：${value}`,
   score: ({ name, value = "无" }) => `${name === undefined ? "得分" : `${name} 得分`}：${value}`,
 
   // Kimi Code
