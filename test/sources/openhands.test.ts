@@ -94,3 +94,81 @@ it("reads a conversation's events in numeric order, and later ones as they are w
   expect([...transcript.turns].map((turn) => turn?.title)).toEqual(["Fix the table"]);
   expect(session.lines.join("\n")).not.toContain("sk-secret");
 });
+
+it("reads what newer versions add: interrupts, hooks, reasoning items, images, context, calls over ACP", () => {
+  const path = join(folder, "conversations", "b");
+  mkdirSync(join(path, "events"), { recursive: true });
+  let number = 0;
+  const put = (kind: string, fields: object) => {
+    const event = { kind, id: `e${number}`, timestamp: "2026-11-01T10:00:00", ...fields };
+    const name = `event-${String(number).padStart(5, "0")}-e${number}.json`;
+    writeFileSync(join(path, "events", name), JSON.stringify(event));
+    number += 1;
+  };
+  const text = (words: string) => ({ type: "text", text: words });
+  put("SystemPromptEvent", {
+    system_prompt: text("You are OpenHands"),
+    dynamic_context: text("Host: tide.example"),
+  });
+  put("MessageEvent", {
+    source: "user",
+    llm_message: {
+      role: "user",
+      content: [
+        text("Look"),
+        { type: "image", image_urls: ["https://tide.example/a.png", "data:image/png;base64,QQ=="] },
+      ],
+    },
+    extended_content: [text("The rule of the folder")],
+  });
+  put("HookExecutionEvent", {
+    source: "hook",
+    hook_event_type: "PreToolUse",
+    hook_command: "check",
+    tool_name: "terminal",
+    success: true,
+    blocked: true,
+    reason: "Not here",
+  });
+  put("ActionEvent", {
+    source: "agent",
+    thought: [],
+    responses_reasoning_item: { id: "rs", summary: ["List first"], encrypted_content: "x" },
+    tool_name: "terminal",
+    tool_call_id: "c1",
+    tool_call: { id: "c1", name: "terminal", arguments: '{"command":"ls"}' },
+    llm_response_id: "r1",
+  });
+  put("UserRejectObservation", {
+    tool_name: "terminal",
+    tool_call_id: "c1",
+    rejection_reason: "Not here",
+    rejection_source: "hook",
+  });
+  const call = { source: "agent", tool_call_id: "t1", title: "ls -a", tool_kind: "execute" };
+  put("ACPToolCallEvent", { ...call, status: "pending" });
+  put("ACPToolCallEvent", { ...call, status: "in_progress", raw_input: { command: "ls -a" } });
+  put("ACPToolCallEvent", {
+    ...call,
+    status: "completed",
+    raw_input: { command: "ls -a" },
+    content: [{ type: "content", content: text("a.csv") }],
+  });
+  put("InterruptEvent", { source: "user", reason: "User requested interrupt" });
+  const [session] = look(openHands, openStore(path)).values();
+  if (session === undefined) throw new Error("No session");
+  const { parts, transcript } = closed(session);
+  expect(orderOf(parts)).toBe("[context] [context] U [hook] T c:terminal- c:ls -a [interrupt]");
+  const all = JSON.stringify(parts);
+  for (const shown of [
+    "Host: tide.example",
+    "The rule of the folder",
+    "a.png",
+    "QQ==",
+    "List first",
+    "a.csv",
+  ])
+    expect(all).toContain(shown);
+  expect(all).toContain('"by":"hook"');
+  expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["interrupted"]);
+});

@@ -2,10 +2,11 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
-import { promptParts, resultContent, textIn } from "../conversation/content.ts";
+import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
+import { readAcpCall } from "./acp-call.ts";
 
 /** State of a conversation between events. */
 export interface OpenHandsState {
@@ -24,7 +25,12 @@ export const openHandsReader = conversationReader<OpenHandsState>({
 });
 
 /** Events about the program's internal state. */
-const STATE_EVENTS = new Set(["ConversationStateUpdateEvent", "TokenEvent", "LLMCompletionLogEvent"]);
+const STATE_EVENTS = new Set([
+  "ConversationStateUpdateEvent",
+  "TokenEvent",
+  "LLMCompletionLogEvent",
+  "StreamingDeltaEvent",
+]);
 
 function read(state: OpenHandsState, record: SessionRecord): RecordResult {
   const { value } = record;
@@ -36,7 +42,8 @@ function read(state: OpenHandsState, record: SessionRecord): RecordResult {
   conversation.update({ agent: "openhands" });
   const kind = asString(value.kind) ?? "unknown";
   if (STATE_EVENTS.has(kind)) return conversation.result({ kind: "hidden", rule: "state of the program" });
-  readEvent(conversation, record, kind);
+  if (kind === "ACPToolCallEvent") readAcpCall(state.conversation, conversation, value);
+  else readEvent(conversation, record, kind);
   return conversation.result({ kind: "hidden", rule: "empty event" });
 }
 
@@ -60,7 +67,12 @@ function readEvent(conversation: Conversation, { value, key }: SessionRecord, ki
   const step = asText(value.llm_response_id) ?? key;
   switch (kind) {
     case "SystemPromptEvent":
-      conversation.context(sourceTitle("system_prompt"), promptParts([value.system_prompt]));
+      conversation.context(
+        sourceTitle("system_prompt"),
+        promptParts(
+          [value.system_prompt, value.dynamic_context].filter((part) => asObject(part) !== undefined),
+        ),
+      );
       return;
     case "MessageEvent":
       readMessage(conversation, value, step);
@@ -83,6 +95,12 @@ function readEvent(conversation: Conversation, { value, key }: SessionRecord, ki
     case "PauseEvent":
       conversation.marker("interrupt", sourceTitle("paused_by_user"));
       return;
+    case "InterruptEvent":
+      conversation.interrupt(asText(value.reason) ?? "interrupted by the user");
+      return;
+    case "HookExecutionEvent":
+      readHook(conversation, value);
+      return;
     case "Condensation":
     case "CondensationSummaryEvent":
       conversation.marker("compaction", sourceTitle("condensed"), asText(value.summary), value);
@@ -100,14 +118,19 @@ function readEvent(conversation: Conversation, { value, key }: SessionRecord, ki
 
 function readMessage(conversation: Conversation, value: JsonObject, step: string): void {
   const message = asObject(value.llm_message);
+  const added = promptParts(value.extended_content);
   if (value.source === "user") {
-    conversation.prompt(promptParts(message?.content));
+    if (added.length > 0) {
+      conversation.beginTurn();
+      conversation.context(sourceTitle("context_from", { agent: "OpenHands" }), added);
+    }
+    conversation.prompt(promptParts(withImages(message?.content)));
     return;
   }
   if (value.source !== "agent") {
     conversation.context(
       sourceTitle("message_of_the", { source: asText(value.source) }),
-      promptParts(message?.content),
+      promptParts(withImages(message?.content)),
     );
     return;
   }
@@ -116,7 +139,16 @@ function readMessage(conversation: Conversation, value: JsonObject, step: string
   conversation.text(textIn(message?.content));
 }
 
-/** Emits thoughts. Signed thoughts are written twice: as blocks and as text. */
+/** The blocks of a content, where one of images has several URLs. */
+function withImages(content: unknown): JsonObject[] {
+  return blocksIn(content).flatMap((block) =>
+    Array.isArray(block.image_urls)
+      ? block.image_urls.map((url) => ({ type: "image_url", image_url: url }))
+      : [block],
+  );
+}
+
+/** Emits thoughts. Thoughts that are signed, or an item of the Responses API, are written twice: as such and as text. */
 function readThoughts(conversation: Conversation, value: JsonObject): void {
   const blocks = asArray(value.thinking_blocks).map((each) => asObject(each) ?? {});
   for (const block of blocks) {
@@ -126,7 +158,16 @@ function readThoughts(conversation: Conversation, value: JsonObject): void {
       conversation.thinking(asString(block.thinking) ?? "", signature === undefined ? {} : { signature });
     }
   }
-  if (blocks.length === 0) conversation.thinking(asString(value.reasoning_content) ?? "");
+  if (blocks.length > 0) return;
+  const item = asObject(value.responses_reasoning_item);
+  const written = asArray(item?.content).length > 0 ? item?.content : item?.summary;
+  const texts = asArray(written).flatMap((text) => asText(text) ?? []);
+  const text = asText(value.reasoning_content) ?? texts.join("\n\n");
+  const signature = asText(item?.encrypted_content);
+  conversation.thinking(text, {
+    signature,
+    ...(text === "" && signature !== undefined && { hidden: "encrypted" as const }),
+  });
 }
 
 /** Emits an action. `tool_call` is flat, or nested as in OpenAI's chat API. */
@@ -156,7 +197,10 @@ function readObservation(conversation: Conversation, value: JsonObject): void {
   const metadata = asObject(observation?.metadata);
   const isError = observation?.is_error === true || asText(observation?.error) !== undefined;
   const content = observation?.content ?? observation?.output ?? observation?.error;
-  const { output_text, parts } = resultContent(content);
+  const added = blocksIn(value.extended_content);
+  const { output_text, parts } = resultContent(
+    typeof content === "string" ? [content, ...added] : [...withImages(content), ...added],
+  );
   const id = asText(value.tool_call_id);
   const exit_code = asNumber(observation?.exit_code) ?? asNumber(metadata?.exit_code);
   conversation.toolResult({
@@ -176,6 +220,18 @@ function readFailure(conversation: Conversation, value: JsonObject): void {
   else conversation.toolResult({ id, status: "error", output_text: text ?? "Error", payload: ofFailure });
 }
 
+function readHook(conversation: Conversation, value: JsonObject): void {
+  const name = [asText(value.hook_event_type), asText(value.tool_name)].filter((part) => part !== undefined);
+  const status = value.blocked === true ? "blocked" : value.success === false ? "failed" : undefined;
+  const texts = [value.reason, value.additional_context, value.error, value.stderr, value.stdout];
+  conversation.marker(
+    "hook",
+    sourceTitle("hook_status", { hook: name.join(" "), status }),
+    texts.map(asText).find((text) => text !== undefined),
+    value,
+  );
+}
+
 function readRejection(conversation: Conversation, value: JsonObject): void {
   const id = asText(value.tool_call_id);
   conversation.toolResult({
@@ -183,7 +239,7 @@ function readRejection(conversation: Conversation, value: JsonObject): void {
     tool_name: asText(value.tool_name) ?? "unknown",
     status: "aborted",
     output_text: asText(value.rejection_reason) ?? "",
-    outcome: { kind: "refused", by: "person" },
+    outcome: { kind: "refused", by: value.rejection_source === "hook" ? "hook" : "person" },
     payload: ofFailure,
   });
 }
