@@ -20,7 +20,8 @@ const idOf = (name: string): string => uuidFrom("inspect", name);
 
 /**
  * Reads samples of Inspect evaluation logs. Records: `head` (the evaluation, the sample's id, target and scores),
- * `message:<id>` for each message where it was first sent or returned, `event:<index>` for other events, `end`.
+ * `retry:<index>` for each earlier attempt, `message:<id>` for each message where it was first sent or returned,
+ * `failure:<index>` for a failed model call, `event:<index>` for other events, `tool:<id>` for a result without a message, `end`.
  */
 export const inspectReader = conversationReader<InspectState>({
   initialState: ({ path }) => ({ conversation: initialConversation(idOf(path)), named: false }),
@@ -30,7 +31,16 @@ export const inspectReader = conversationReader<InspectState>({
     const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
     if (record.key === "end") return readEnd(conversation, value);
     const event = asObject(value.event);
+    const retry = asObject(value.retry);
+    const failure = asText(value.failure);
     if (event !== undefined) emitEvent(conversation, event);
+    else if (failure !== undefined) conversation.error(failure);
+    else if (retry !== undefined)
+      conversation.marker(
+        "note",
+        sourceTitle("sample_retried", { reason: firstLine(retry.message) }),
+        asText(retry.traceback),
+      );
     else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
@@ -103,8 +113,9 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
     case "user": {
       const parts = promptParts(content);
       // Text from the solver to a working model is not a person's.
-      if (parts.length > 0)
-        conversation.prompt(parts, message.source === "generate" ? { origin: "agent" } : {});
+      const options = message.source === "generate" ? { origin: "agent" as const } : {};
+      // An operator may write to a model that is working.
+      if (parts.length > 0) conversation.prompt(parts, { ...options, queued: message.source === "operator" });
       return;
     }
     case "assistant": {
@@ -210,16 +221,31 @@ function emitEvent(conversation: Conversation, event: JsonObject): void {
       conversation.marker("note", sourceTitle("info", { source: asText(event.source) }), textOf(event.data));
       return;
     case "approval":
+    case "review": {
+      const decision = asText(event.decision);
+      const isOfResult = event.event === "review" || event.stage === "result";
+      const title = isOfResult
+        ? sourceTitle("approval_of_result", { decision })
+        : sourceTitle("approval", { decision });
+      const approver = event.approver ?? event.reviewer;
+      conversation.marker("note", title, asText(event.explanation), { approver, call: event.call });
+      return;
+    }
+    case "interrupt":
+      emitInterrupt(conversation, event);
+      return;
+    case "score_edit": {
+      const edit = asObject(event.edit) ?? {};
+      const value = edit.value === "UNCHANGED" ? undefined : textOf(edit.value);
+      const reason = asText(asObject(edit.provenance)?.reason) ?? asText(edit.explanation);
       conversation.marker(
         "note",
-        sourceTitle("approval", { decision: asText(event.decision) }),
-        asText(event.explanation),
-        {
-          approver: event.approver,
-          call: event.call,
-        },
+        sourceTitle("score_edited", { name: asText(event.score_name), value }),
+        reason,
+        edit,
       );
       return;
+    }
     case "input":
       conversation.prompt([{ type: "text", text: asText(event.input) ?? "" }], { queued: true });
       return;
@@ -233,12 +259,35 @@ function emitEvent(conversation: Conversation, event: JsonObject): void {
       );
       return;
     }
-    case "compaction":
-      conversation.marker("compaction", sourceTitle("conversation_compacted"), undefined, event);
+    case "compaction": {
+      const before = asNumber(event.tokens_before);
+      const now = asNumber(event.tokens_after);
+      const title =
+        before === undefined || now === undefined
+          ? sourceTitle("conversation_compacted")
+          : sourceTitle("conversation_compacted_tokens", { before, now });
+      conversation.marker("compaction", title, undefined, event);
       return;
+    }
     default:
       conversation.unknown(event, sourceTitle("event_of_type", { type: asString(event.event) }));
   }
+}
+
+/** Emits an interrupt of the turn by a person, a limit, or the evaluation that ends. */
+function emitInterrupt(conversation: Conversation, event: JsonObject): void {
+  if (event.source === "limit") {
+    conversation.marker("note", sourceTitle("interrupted_by_limit"), undefined, event);
+    return;
+  }
+  const during = event.interrupted === "tool_call" ? " during a tool call" : "";
+  conversation.interrupt(
+    event.source === "user_cancel" ? `interrupted by the user${during}` : `stopped${during}`,
+  );
+}
+
+function firstLine(value: unknown): string | undefined {
+  return asText(value)?.split("\n", 1)[0];
 }
 
 function textOf(value: unknown): string | undefined {
@@ -257,6 +306,7 @@ function readEnd(conversation: Conversation, value: JsonObject): RecordResult {
       {
         answer: score.answer,
         metadata: score.metadata,
+        ...(asArray(score.history).length > 0 && { history: score.history }),
       },
     );
   }

@@ -17,9 +17,13 @@ const BOOKKEEPING = new Set([
   "tool",
   "anchor",
   "branch",
+  "checkpoint",
 ]);
 
-/** The records of a sample: each message once, where it was first sent or returned, and other events, in event order. */
+/** Maximum number of tool events that are kept until the message with their result. */
+const MAX_UNANSWERED = 256;
+
+/** The records of a sample: errors after which it was run again, each message once, where it was first sent or returned, and other events, in event order. */
 export function* sampleRecords(name: string, header: JsonObject, sample: Sample): Generator<SnapshotRecord> {
   const { facts } = sample;
   const record = (
@@ -42,12 +46,16 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
     epoch: facts.epoch,
     target: facts.target,
   });
+  for (const [retry, error] of asArray(facts.error_retries).entries())
+    yield record(`retry:${retry}`, sample, { retry: asObject(error) });
+  const unanswered = new Map<string, Placed>();
   const attached = (value: unknown): unknown => withAttachments(value, sample);
   const seen = new Set<string>();
   /** `same`: how often an identical message without an id occurred before it in its list. */
   function* message(item: Placed, fields: JsonObject, same: Map<string, number>): Generator<SnapshotRecord> {
     const value = asObject(item.value);
     if (value === undefined) return;
+    unanswered.delete(asText(value.tool_call_id) ?? "");
     const content = JSON.stringify([value.role, value.content, value.tool_calls, value.tool_call_id]);
     const count = (same.get(content) ?? 0) + 1;
     same.set(content, count);
@@ -79,6 +87,14 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
         stop_reason: choice?.stop_reason,
       };
       yield* message(answer, fields, same);
+      const failure = asText(event.error) ?? asText(output.error);
+      if (failure !== undefined)
+        yield record(`failure:${index}`, item, { timestamp: event.timestamp, failure });
+    } else if (event.event === "tool") {
+      const id = asText(event.id);
+      if (id !== undefined && (event.completed ?? event.error ?? undefined) !== undefined)
+        unanswered.set(id, item);
+      if (unanswered.size > MAX_UNANSWERED) unanswered.delete(unanswered.keys().next().value ?? "");
     } else if (!BOOKKEEPING.has(String(event.event)))
       yield record(`event:${index}`, item, { timestamp: event.timestamp, event: attached(event) });
     index += 1;
@@ -86,6 +102,20 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
   // For logs without events, and for final messages that were never sent.
   const same = new Map<string, number>();
   for (const item of sample.messages()) yield* message(item, {}, same);
+  // An interrupted call has a result only in its event.
+  for (const [id, item] of unanswered) {
+    const event = asObject(item.value) ?? {};
+    yield record(`tool:${id}`, item, {
+      timestamp: event.completed ?? event.timestamp,
+      message: attached({
+        role: "tool",
+        tool_call_id: id,
+        function: event.function,
+        content: event.result,
+        error: event.error,
+      }),
+    });
+  }
   yield record("end", sample, { scores: facts.scores, error: facts.error, error_told: has_error });
 }
 
