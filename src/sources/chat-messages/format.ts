@@ -7,7 +7,8 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstRecords, textOfHead } from "../conversation/head.ts";
 import { pointerOf } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { conversationTitle, emitMessage, isMessage } from "./reader.ts";
+import { conversationTitle, emitMessage, isEntry, isMessage } from "./reader.ts";
+import { isResponseItem } from "./response-items.ts";
 
 /** State of a message list between records. */
 interface ChatState {
@@ -70,12 +71,15 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
   return { disposition: { kind: "shown" }, frames };
 }
 
+/** Members of a conversation's object that have its messages. */
+const LISTS = ["messages", "conversations", "conversation", "trajectory"];
+
 /** The list of messages in a value. */
 function messagesOf(value: unknown): unknown[] | undefined {
   const object = asObject(value);
   const list = Array.isArray(value)
     ? value
-    : (object?.messages ?? object?.conversations ?? object?.conversation);
+    : LISTS.map((member) => object?.[member]).find((each) => each !== undefined && each !== null);
   return Array.isArray(list) && isMessage(list[0]) ? list : undefined;
 }
 
@@ -93,7 +97,7 @@ function pathOf(value: unknown): { path: (string | number)[]; messages: unknown[
   const messages = messagesOf(value);
   if (messages === undefined) return undefined;
   const object = asObject(value);
-  const name = ["messages", "conversations", "conversation"].find((member) => object?.[member] === messages);
+  const name = LISTS.find((member) => object?.[member] === messages);
   return { path: name === undefined ? [] : [name], messages };
 }
 
@@ -149,11 +153,14 @@ export const chatMessages = recordLinesFormat({
 
 /** The start of such a document or of such lines. */
 const DOCUMENT =
-  /^(?:\[\s*)?(?:\{[^[\]]*"(?:messages|conversations?)"\s*:\s*\[\s*|\[\s*)?\{\s*(?:"[^"]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null|\d+)\s*,\s*)*"(?:role|from)"\s*:\s*"(?:system|developer|user|human|assistant|gpt)"/;
+  /^(?:\[\s*)?(?:\{[^[\]]*"(?:messages|conversations?|trajectory)"\s*:\s*\[\s*|\[\s*)?\{\s*(?:"[^"]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null|\d+)\s*,\s*)*"(?:role|from)"\s*:\s*"(?:system|developer|user|human|assistant|gpt)"/;
 
 function detect(head: Uint8Array): boolean {
   const records = firstRecords(head, 3);
   if (records.length > 0)
-    return records.every((record) => isMessage(record) || messagesOf(record) !== undefined);
+    return (
+      !isResponseItem(records[0]) &&
+      records.every((record) => isEntry(record) || messagesOf(record) !== undefined)
+    );
   return DOCUMENT.test(textOfHead(head));
 }

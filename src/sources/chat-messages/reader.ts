@@ -2,11 +2,12 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import { titleOf, withoutReminders } from "../../model/parts/content.ts";
 import { RawJson, type WrittenJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { emitBlocks, emitCall } from "../conversation/blocks.ts";
+import { type CallFacts, emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
+import { emitResponseItem, isResponseItem } from "./response-items.ts";
 import { usageOf } from "./usage.ts";
 
 /** Roles by the names that data sets use. */
@@ -20,12 +21,21 @@ const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | 
   model: "assistant",
   chatgpt: "assistant",
   bing: "assistant",
+  ai: "assistant",
+  bot: "assistant",
   function_call: "call",
+  tool_call: "call",
   tool: "tool",
+  ipython: "tool",
   function: "tool",
   observation: "tool",
   tool_response: "tool",
+  tool_result: "tool",
+  function_response: "tool",
 };
+
+/** Whether a value can be in a list of messages: one, or an item of the Responses API. */
+export const isEntry = (value: unknown): boolean => isMessage(value) || isResponseItem(value);
 
 /** Whether a value is a message: `{role, content}` or ShareGPT's `{from, value}`. */
 export function isMessage(value: unknown): boolean {
@@ -70,18 +80,18 @@ export function emitMessage(
       if (parts.length > 0) conversation.prompt(parts);
       return;
     }
-    case "call": {
-      const call = asObject(parsed(content)) ?? {};
+    case "call":
       conversation.step(key);
-      emitCall(conversation, { id: undefined, name: asText(call.name), input: call.arguments ?? {} });
+      for (const call of callsIn(content)) emitCall(conversation, call);
       conversation.endStep();
       return;
-    }
     case "assistant":
       emitAnswer(conversation, key, message, content, written);
       return;
     case "tool": {
-      const id = asText(message.tool_call_id) ?? asText(message.id);
+      const own_id = asText(message.tool_call_id) ?? asText(message.call_id) ?? asText(message.id);
+      // Without ids, results are in the order of their calls.
+      const id = own_id ?? (conversation.awaits("") ? "" : undefined);
       const tool_name = asText(message.name);
       conversation.toolResult({
         id,
@@ -92,6 +102,10 @@ export function emitMessage(
       return;
     }
     case undefined:
+      if (isResponseItem(message)) {
+        emitResponseItem(conversation, message);
+        return;
+      }
       conversation.unknown(
         message,
         sourceTitle("message_of_role", { role: asString(message.role) ?? asString(message.from) }),
@@ -102,6 +116,19 @@ export function emitMessage(
   }
 }
 
+/** The calls in a message of their own. A text that is not a call's JSON is kept as the arguments. */
+function callsIn(content: unknown): CallFacts[] {
+  const value = parsed(content);
+  const calls = (Array.isArray(value) ? value : [value]).map(asObject);
+  if (calls.length === 0 || calls.some((call) => call === undefined))
+    return [{ id: undefined, name: undefined, input: content }];
+  return calls.map((call) => ({
+    id: asText(call?.id),
+    name: asText(call?.name),
+    input: call?.arguments ?? call?.parameters ?? {},
+  }));
+}
+
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
@@ -109,6 +136,22 @@ function parsed(value: unknown): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Emits reasoning, which providers return in several fields at once. Signed blocks come first, because they are complete. */
+function emitReasoning(conversation: Conversation, message: JsonObject): void {
+  const signed = asArray(message.thinking_blocks).map((block) => asObject(block) ?? {});
+  if (signed.length > 0) {
+    emitBlocks(conversation, signed);
+    return;
+  }
+  const text =
+    asText(message.reasoning_content) ?? asText(message.reasoning) ?? asText(message.thinking) ?? "";
+  const details = asArray(message.reasoning_details).flatMap((item) => {
+    const detail = asObject(item);
+    return asText(detail?.text) ?? asText(detail?.summary) ?? [];
+  });
+  conversation.thinking(text === "" ? details.join("\n\n") : text);
 }
 
 function emitAnswer(
@@ -121,11 +164,12 @@ function emitAnswer(
   const raw = new RawJson(written);
   const model = asText(message.model);
   conversation.step(key, model === undefined ? {} : { model });
-  conversation.thinking(asString(message.reasoning_content) ?? asString(message.reasoning) ?? "");
+  emitReasoning(conversation, message);
   emitBlocks(conversation, content === null || content === undefined ? [] : blocksIn(content), {
     argumentsAt: (index) => raw.at(["content", index, "input"]),
   });
-  asArray(message.tool_calls).forEach((item, index) => {
+  if (asText(message.refusal) !== undefined) conversation.text(asText(message.refusal) ?? "");
+  asArray(parsed(message.tool_calls)).forEach((item, index) => {
     const call = asObject(item) ?? {};
     const inner = asObject(call.function) ?? call;
     const input = inner.arguments ?? inner.input;

@@ -26,6 +26,7 @@ export function emitResponseItem(conversation: Conversation, item: JsonObject): 
   } else if (type === "reasoning") {
     emitReasoning(conversation, item);
   } else if (RESULT.test(type)) {
+    conversation.endStep();
     conversation.toolResult({ id: asText(item.call_id), status: "success", ...resultContent(item.output) });
   } else if (CALL.test(type)) {
     emitItemCall(conversation, item, type);
