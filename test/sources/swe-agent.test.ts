@@ -36,6 +36,7 @@ describe("SWE-agent trajectories", () => {
           role: "assistant",
           content: "I look.",
           message_type: "action",
+          thinking_blocks: [{ type: "thinking", thinking: "list first", signature: "x" }],
           tool_calls: [
             { id: "c1", type: "function", function: { name: "bash", arguments: '{"command":"ls"}' } },
           ],
@@ -51,7 +52,7 @@ describe("SWE-agent trajectories", () => {
       info,
     });
     expect(idOf(format)).toBe("swe-agent");
-    expect(sessions[0]?.order).toBe("[context] [context] U x c:bash | x c:submit [note]");
+    expect(sessions[0]?.order).toBe("[context] [context] U T x c:bash | x c:submit [note]");
     expect(sessions[0]?.statuses).toBe("completed");
   });
 

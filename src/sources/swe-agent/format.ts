@@ -3,7 +3,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { emitMessage, isMessage } from "../chat-messages/reader.ts";
 import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
-import { emitCall } from "../conversation/blocks.ts";
+import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
@@ -82,6 +82,10 @@ function emitStep(state: SweState, conversation: Conversation, record: SessionRe
   const action = asText(value.action);
   const output = asText(value.thought) ?? (action === undefined ? asText(value.response) : undefined);
   conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
+  emitBlocks(
+    conversation,
+    asArray(value.thinking_blocks).map((block) => asObject(block) ?? {}),
+  );
   if (output !== undefined) conversation.text(output);
   const calls = asArray(value.tool_calls)
     .map(asObject)
@@ -191,10 +195,15 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
       yield document.record(`message:${index}`, [listName, index], message);
   }
   for (const [index, step] of steps.entries()) {
-    // The history contains the calls: one answer per step if it is complete.
-    const tool_calls = answers.length === steps.length ? asObject(answers[index])?.tool_calls : undefined;
+    // The history contains the calls and signed thoughts: one answer per step if it is complete.
+    const answer = answers.length === steps.length ? asObject(answers[index]) : undefined;
+    const { tool_calls, thinking_blocks } = answer ?? {};
     const { query: _, messages: __, ...own } = asObject(step) ?? {};
-    const value = Array.isArray(tool_calls) ? { ...own, tool_calls } : own;
+    const value = {
+      ...own,
+      ...(Array.isArray(tool_calls) && { tool_calls }),
+      ...(Array.isArray(thinking_blocks) && { thinking_blocks }),
+    };
     yield { ...document.record(`step:${index}`, ["trajectory", index], {}), text: JSON.stringify(value) };
   }
   const { config: _, ...end } = asObject(info) ?? {};
