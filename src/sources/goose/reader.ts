@@ -24,7 +24,7 @@ const idOf = (name: string): string => uuidFrom("goose", name);
 
 /**
  * Reads a session's row or the first line of an older file, then messages: `{role, created, content[]}` with content types from
- * `crates/goose-provider-types/src/conversation/message.rs`. Results are in messages of role `user`. Since schema 14, the
+ * `crates/goose-provider-types/src/conversation/message.rs`. Results are in messages of role `user`. In newer versions the
  * metadata of an answer has its model and tokens. No record says how a turn ended.
  */
 export const gooseReader = conversationReader<GooseState>({
