@@ -286,6 +286,12 @@ export interface Snapshots {
   skips?: readonly string[];
 }
 
+/**
+ * Another place in which an agent stores sessions: subfolders of the folder in an environment variable, if that is set, or of a
+ * folder below the home folder, if that exists.
+ */
+export type OtherPlace = ({ variable: string } | { home: string }) & { folders: string[] };
+
 /** One agent's session files. */
 export interface Format {
   /** As in `SessionSummary.agent`. */
@@ -296,7 +302,7 @@ export interface Format {
    * The environment variable for the agent's folder, its default below the home folder, and its subfolders that contain
    * sessions. Absent: files of this format have no usual place and are opened by name.
    */
-  root?: { variable: string; home: string; folders: string[] };
+  root?: { variable: string; home: string; folders: string[]; others?: readonly OtherPlace[] };
   /**
    * The folder below the root where running processes register. `read` parses a file's text. It throws if the text is truncated
    * and returns `undefined` if the file registers no session.

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { claudeCode } from "../../sources/claude-code/format.ts";
@@ -7,10 +8,26 @@ import { copilotCli } from "../../sources/copilot-cli/format.ts";
 import { geminiCli } from "../../sources/gemini-cli/format.ts";
 import { qwenCode } from "../../sources/qwen-code/format.ts";
 import type { AgentFolders } from "../attach/attach.ts";
+import type { WatchRoot } from "../import/watch/found-file.ts";
 
 /** An agent's own folder: from its environment variable, or the default. */
 export const agentFolder = ({ variable, home }: NonNullable<Format["root"]>): string =>
   process.env[variable] || join(homedir(), home);
+
+/** The places where an agent stores its sessions on this machine. */
+export function sessionRoots(format: Format): WatchRoot[] {
+  const { root } = format;
+  if (root === undefined) return [];
+  const others = (root.others ?? []).flatMap(({ folders, ...place }): WatchRoot[] => {
+    if ("variable" in place) {
+      const path = process.env[place.variable];
+      return path ? [{ format, path, folders }] : [];
+    }
+    const path = join(homedir(), place.home);
+    return existsSync(path) ? [{ format, path, folders }] : [];
+  });
+  return [{ format, path: agentFolder(root) }, ...others];
+}
 
 const folderOf = ({ root }: Format, home: string): string =>
   root ? agentFolder(root) : join(homedir(), home);

@@ -36,7 +36,7 @@ import { type Rules, withRules } from "../sessions/rules.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
 import { UsageError } from "../usage-error.ts";
-import { agentFolder, agentFolders } from "./agent-folders.ts";
+import { agentFolders, sessionRoots } from "./agent-folders.ts";
 import { inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
 import { createKnownSessions } from "./known-sessions.ts";
@@ -71,9 +71,7 @@ export async function openAllSessions(
   posted: PostedFiles,
   opened: Opened,
 ): Promise<AllSessions> {
-  const roots = formats.flatMap((format) =>
-    format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
-  );
+  const roots = formats.flatMap(sessionRoots);
   const sample_notices: Notice[] = [];
   const wants_samples = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
   const samples = wants_samples ? await openShownSamples(flags, data_dir, sample_notices) : undefined;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Format } from "../../sources/contract.ts";
+import { scannedFolders, type WatchRoot } from "./watch/found-file.ts";
 
 /** The sample session that is replayed, as a path in the samples folder without `.jsonl`. Its runs are below that. */
 const REPLAYED = "claude-code/projects/-home-mara-tidewatch/6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114";
@@ -75,10 +76,10 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
 }
 
 /** Whether any agent has a session file below these folders. Stops at the first one. */
-export async function hasSessions(roots: readonly { format: Format; path: string }[]): Promise<boolean> {
-  for (const { format, path } of roots) {
-    for (const folder of format.root?.folders ?? []) {
-      if (await hasSession(path, join(path, folder), format)) return true;
+export async function hasSessions(roots: readonly WatchRoot[]): Promise<boolean> {
+  for (const root of roots) {
+    for (const folder of scannedFolders(root)) {
+      if (await hasSession(root.path, folder, root.format)) return true;
     }
   }
   return false;

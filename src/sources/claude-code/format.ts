@@ -9,7 +9,12 @@ import { createRequestLog } from "./request-log.ts";
 export const claudeCode: Format = {
   id: "claude-code",
   name: "Claude Code",
-  root: { variable: "CLAUDE_CONFIG_DIR", home: ".claude", folders: ["projects"] },
+  root: {
+    variable: "CLAUDE_CONFIG_DIR",
+    home: ".claude",
+    folders: ["projects"],
+    others: [{ home: ".config/claude", folders: ["projects"] }],
+  },
   // `<pid>.<hash>.key` in the same folder are secrets.
   registry: { folder: "sessions", isEntry: (name) => /^\d+\.json$/.test(name), read: readRegistry },
   classify,

@@ -12,7 +12,12 @@ const SESSION = /^(.*(?:^|\/)sessions\/[^/]+)\/[^/]+\.json$/;
 export const cline = recordLinesFormat({
   id: "cline",
   name: "Cline",
-  root: { variable: "CLINE_DIR", home: ".cline", folders: ["data/sessions"] },
+  root: {
+    variable: "CLINE_DIR",
+    home: ".cline",
+    folders: ["data/sessions"],
+    others: [{ variable: "CLINE_DATA_DIR", folders: ["sessions"] }],
+  },
   classify: () => undefined,
   detect: (head) => isOwn(firstMembers(head)),
   snapshots: {

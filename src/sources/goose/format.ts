@@ -8,7 +8,12 @@ import { gooseSnapshots } from "./stores.ts";
 export const goose = recordLinesFormat({
   id: "goose",
   name: "goose",
-  root: { variable: "XDG_DATA_HOME", home: ".local/share", folders: ["goose"] },
+  root: {
+    variable: "XDG_DATA_HOME",
+    home: ".local/share",
+    folders: ["goose"],
+    others: [{ variable: "GOOSE_PATH_ROOT", folders: ["data"] }],
+  },
   snapshots: gooseSnapshots,
   classify: (path) => (/(?:^|\/)sessions\/[^/]+\.jsonl$/.test(path) ? { kind: "session" } : undefined),
   detect(head) {

@@ -11,7 +11,12 @@ import { openclawSnapshots } from "./stores.ts";
 export const openclaw = recordLinesFormat({
   id: "openclaw",
   name: "OpenClaw",
-  root: { variable: "OPENCLAW_STATE_DIR", home: ".openclaw", folders: ["agents"] },
+  root: {
+    variable: "OPENCLAW_STATE_DIR",
+    home: ".openclaw",
+    folders: ["agents"],
+    others: [{ variable: "OPENCLAW_HOME", folders: [".openclaw/agents"] }],
+  },
   snapshots: openclawSnapshots,
   classify: (path) =>
     /(?:^|\/)sessions\/[^/]+\.jsonl(?:\.(?:reset|deleted)\.[^/]+)?$/.test(path)

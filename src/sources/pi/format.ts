@@ -7,7 +7,12 @@ import { piReader } from "./reader.ts";
 export const pi = recordLinesFormat({
   id: "pi",
   name: "pi",
-  root: { variable: "PI_CODING_AGENT_DIR", home: ".pi/agent", folders: ["sessions"] },
+  root: {
+    variable: "PI_CODING_AGENT_DIR",
+    home: ".pi/agent",
+    folders: ["sessions"],
+    others: [{ variable: "PI_CODING_AGENT_SESSION_DIR", folders: ["."] }],
+  },
   classify: (path) => (/\.jsonl$/.test(path) ? { kind: "session" } : undefined),
   detect: (head) => firstRecords(head, 1).some(isHeader),
   reader: piReader,

@@ -10,7 +10,12 @@ import { qwenReader } from "./reader.ts";
 export const qwenCode = recordLinesFormat({
   id: "qwen-code",
   name: "Qwen Code",
-  root: { variable: "QWEN_HOME", home: ".qwen", folders: ["projects"] },
+  root: {
+    variable: "QWEN_HOME",
+    home: ".qwen",
+    folders: ["projects"],
+    others: [{ variable: "QWEN_RUNTIME_DIR", folders: ["projects"] }],
+  },
   classify(path) {
     if (/(?:^|\/)subagents\/[^/]+\/agent-[^/]+\.jsonl$/.test(path)) return { kind: "run" };
     return /(?:^|\/)chats\/[^/]+\.jsonl$/.test(path) ? { kind: "session" } : undefined;
