@@ -3,8 +3,8 @@ import type { HistoryEvent } from "../model/messages/history.ts";
 import type { Message, Usage } from "../model/messages/message.ts";
 import { textOf } from "../model/parts/content.ts";
 import { agentTitle } from "../model/text/agent-titles.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
-import type { Title } from "../model/text/titles.ts";
 import type { Failure, ModelReply, Provider } from "../providers/provider.ts";
 import type { AgentHost } from "./agent.ts";
 import { CHARACTERS_PER_TOKEN } from "./context.ts";
@@ -102,7 +102,7 @@ interface SummaryOptions {
   limit?: number;
   signal: AbortSignal;
   /** Called with a notice before a failed attempt is repeated. */
-  onFailedTry(retry_notice: Title): void;
+  onFailedTry(retry_notice: DisplayText): void;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Message } from "../model/messages/message.ts";
 import { agentTitle } from "../model/text/agent-titles.ts";
-import { messageFields, type Title, titleFields } from "../model/text/titles.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
+import { messageFields, titleFields } from "../model/text/titles.ts";
 import { tokensOf } from "../model/tokens.ts";
 import type { ModelReply } from "../providers/provider.ts";
 import { promptsText, summarise } from "./compaction.ts";
@@ -89,7 +90,7 @@ export async function compactContext(
     return messageFields(agentTitle("nothing_to_summarize"));
   const tokens_before = contextTokens(messages);
   const part_id = randomUUID();
-  const mark = (title: Title, rest: { text?: string; data?: unknown } = {}): void =>
+  const mark = (title: DisplayText, rest: { text?: string; data?: unknown } = {}): void =>
     loop.emitter.say({ type: "marker", part_id, kind: "compaction", ...titleFields(title), ...rest });
   mark(agentTitle("summarizing_conversation"));
   const summary = await summarise({

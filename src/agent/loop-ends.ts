@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { AssistantMessage } from "../model/messages/message.ts";
 import { agentTitle } from "../model/text/agent-titles.ts";
-import { type Title, titleFields } from "../model/text/titles.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
+import { titleFields } from "../model/text/titles.ts";
 import { ERROR } from "../model/transcript/fold/fold.ts";
 import { partId } from "../model/uuid.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
@@ -20,7 +21,7 @@ export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure):
 }
 
 /** Emits a marker that a model call is retried. */
-export function retryMarker(loop: Loop, title: Title, failure?: Failure): void {
+export function retryMarker(loop: Loop, title: DisplayText, failure?: Failure): void {
   const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
   loop.emitter.say({
     type: "marker",

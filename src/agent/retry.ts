@@ -1,5 +1,6 @@
+import type { DisplayText } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
-import { messageFields, type Title } from "../model/text/titles.ts";
+import { messageFields } from "../model/text/titles.ts";
 import { retryDelay } from "../providers/failures.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
 
@@ -8,7 +9,7 @@ interface FailedTry<Reply> {
   reply: Reply;
   failure: Failure;
   /** "Overloaded; trying again in 4 s (2 of 5)". */
-  retry_notice: Title;
+  retry_notice: DisplayText;
 }
 
 /**
@@ -78,6 +79,6 @@ export function failureOf(reply: ModelReply): Failure | undefined {
 }
 
 /** A failure of unknown kind, which is not retried. */
-export function unknownFailure(message: Title): Failure {
+export function unknownFailure(message: DisplayText): Failure {
   return { class: "unknown", ...messageFields(message), can_retry: false };
 }

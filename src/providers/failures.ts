@@ -1,8 +1,9 @@
 import { messageOf } from "../model/narrow.ts";
 import type { CodedText } from "../model/text/catalog.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
 import { textFields } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
-import { messageFields, type Title, titleFields } from "../model/text/titles.ts";
+import { messageFields, titleFields } from "../model/text/titles.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
@@ -106,12 +107,12 @@ export function truncatedFailure(): Failure {
 }
 
 /** The failure of a response that violates the protocol. */
-export function protocolFailure(message: Title): Failure {
+export function protocolFailure(message: DisplayText): Failure {
   return describe({ class: "unknown", ...messageFields(message), can_retry: false });
 }
 
 /** The failure if the provider blocked the prompt or the answer. `explanation`: its reason. */
-export function blockedFailure(explanation: Title | undefined): Failure {
+export function blockedFailure(explanation: DisplayText | undefined): Failure {
   return describe({
     class: "content_blocked",
     ...messageFields(explanation ?? failureText("answer_refused")),
@@ -131,12 +132,12 @@ export function stopFailure(raw: string, explanation?: string): Failure {
 }
 
 /** The failure if the model's output is empty or cannot be parsed by its own provider. It is retried once. */
-export function invalidOutputFailure(message: Title): Failure {
+export function invalidOutputFailure(message: DisplayText): Failure {
   return describe({ class: "model_output_invalid", ...messageFields(message), can_retry: true });
 }
 
 /** The failure if a required key is missing. `help`: how to get a key. */
-export function missingKeyFailure(provider: string, help: Title): Failure {
+export function missingKeyFailure(provider: string, help: DisplayText): Failure {
   return {
     class: "auth",
     ...messageFields(failureText("no_api_key", { provider })),
@@ -172,7 +173,7 @@ export function isBlocked(stop_reason_raw: string | undefined): boolean {
 interface FoundError {
   readonly message: string;
   /** The message, with its code if the provider sent none. */
-  readonly title: Title;
+  readonly title: DisplayText;
   /** All fields of the error that describe its kind, joined. */
   readonly kind: string;
   readonly fields: JsonObject;

@@ -3,9 +3,10 @@ import type { Message, Usage } from "../model/messages/message.ts";
 import type { ImageFilePart, MediaPart, Part } from "../model/messages/part.ts";
 import type { TextParams } from "../model/text/catalog.ts";
 import type { TextCode } from "../model/text/coded-text.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
 import { textFields } from "../model/text/display-text.ts";
 import { failureText } from "../model/text/failure-texts.ts";
-import { type Title, titleFields } from "../model/text/titles.ts";
+import { titleFields } from "../model/text/titles.ts";
 import { missingKeyFailure, protocolFailure } from "./failures.ts";
 import type {
   ApiProtocol,
@@ -28,7 +29,7 @@ export interface HttpProviderOptions {
    * How to get a key, in one sentence; a coded text has the parameters of `check_key`. If present, a key is required and nothing
    * is sent without it.
    */
-  key_help?: Title;
+  key_help?: DisplayText;
   /** Time without any data after which a call fails, in milliseconds. */
   silence_ms?: number;
   /**
@@ -134,7 +135,7 @@ function withoutThoughts(message: Message): Message {
 }
 
 /** Adds the help about keys to the remedy of an authentication failure, and masks the key if the provider repeated it. */
-function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: Title | undefined): Failure {
+function withKeyHelp(failure: Failure, { api_key }: Endpoint, key_help: DisplayText | undefined): Failure {
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
   const { remedy, remedy_code, ...rest } = hidden;

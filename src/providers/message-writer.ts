@@ -1,6 +1,7 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { Part, TextPart, ThinkingTextPart } from "../model/messages/part.ts";
-import { type Title, titleFields } from "../model/text/titles.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
+import { titleFields } from "../model/text/titles.ts";
 import { beginCall } from "./growing-call.ts";
 import { grow } from "./growing-text.ts";
 import { begin, createDraft, now, place, type ReportedFacts, show, take } from "./message-draft.ts";
@@ -28,9 +29,9 @@ export interface MessageWriter {
   /**
    * Adds a block for which there is no part type. It is recorded as raw data and shown collapsed. `title`: a short description.
    */
-  unknown(place: Place, raw: unknown, title: Title): void;
+  unknown(place: Place, raw: unknown, title: DisplayText): void;
   /** Like `unknown`, for data that must not be sent back to the provider: shown, but not recorded in the message. */
-  unsendable(place: Place, raw: unknown, title: Title): void;
+  unsendable(place: Place, raw: unknown, title: DisplayText): void;
   /** Records a part that is not shown, after the place's other parts. */
   keep(place: Place, part: Part): void;
   /** Sets the usage. The last call counts. `context_tokens`: size of the context, if it is not the sum of input and output. */

@@ -1,6 +1,6 @@
 import { asObject, asText } from "../model/narrow.ts";
+import type { DisplayText } from "../model/text/display-text.ts";
 import { sourceTitle } from "../model/text/source-titles.ts";
-import type { Title } from "../model/text/titles.ts";
 import { parseObject } from "./lines/parse-object.ts";
 
 /**
@@ -17,6 +17,6 @@ export function splitErrorText(text: string): { message: string; answer?: unknow
 }
 
 /** The same of a failed request, whose error text may not be recorded. */
-export function requestError(text: string | undefined): { message: Title; answer?: unknown } {
+export function requestError(text: string | undefined): { message: DisplayText; answer?: unknown } {
   return text === undefined ? { message: sourceTitle("request_failed") } : splitErrorText(text);
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
-import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { messageFields, titleFields } from "../../model/text/titles.ts";
 import type { AgentHost } from "../agent.ts";
 import type { OwnNote, RunningAgent } from "./open-session.ts";
 import type { UpdateReader } from "./update-reader.ts";
@@ -78,7 +79,7 @@ export function emitOwn(driver: Driver, { title, ...rest }: OwnNote): void {
 }
 
 /** Emits the reason why a turn failed. */
-export function emitError(driver: Driver, message: Title): void {
+export function emitError(driver: Driver, message: DisplayText): void {
   const { host } = driver.options;
   host.emit({
     type: "error",

@@ -5,7 +5,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import { agentTitle } from "../../model/text/agent-titles.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
 import { CodedError } from "../../model/text/coded-error.ts";
-import type { Title } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import type { AgentHost } from "../agent.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { type Connection, request } from "./connection.ts";
@@ -32,7 +32,7 @@ export class StartFailure extends CodedError {}
 
 /** A note from Verbatim itself. */
 export interface OwnNote {
-  title: Title;
+  title: DisplayText;
   text?: string;
   data?: unknown;
 }

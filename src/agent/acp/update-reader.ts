@@ -3,7 +3,7 @@ import { createFrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason } from "../../model/messages/message.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
-import type { Title } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { createLateText } from "./late-text.ts";
 import { closeReopened, flushInto, isWork, pushLate } from "./late-updates.ts";
 import { createSettings } from "./settings.ts";
@@ -35,7 +35,7 @@ export interface UpdateReader {
   /** Returns the buffered text that arrived after the turn. */
   flushLate(): Frame[];
   /** Reads a line that is not a message, or a notification with an unknown name. */
-  pushUnknown(raw: unknown, title: Title, error?: string): Frame[];
+  pushUnknown(raw: unknown, title: DisplayText, error?: string): Frame[];
   skip(why: Skipped): void;
   /**
    * Called when a session was opened. `counted`: its cost so far in USD; `undefined`: unknown, so it is the first reported sum.

@@ -1,7 +1,8 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import type { LateText } from "./late-text.ts";
 import type { Settings } from "./settings.ts";
@@ -106,7 +107,7 @@ export function flushAside(state: UpdateState): void {
 }
 
 /** Emits an unknown update. It does not end the open text, which continues to grow at its position. */
-export function putUnknown(state: UpdateState, raw: unknown, title: Title, error?: string): void {
+export function putUnknown(state: UpdateState, raw: unknown, title: DisplayText, error?: string): void {
   flushAside(state);
   state.writer.put({
     type: "unknown",
@@ -121,7 +122,7 @@ export function putUnknown(state: UpdateState, raw: unknown, title: Title, error
 export function note(
   state: UpdateState,
   kind: "note" | "notification" | "compaction",
-  title: Title,
+  title: DisplayText,
   raw: unknown,
   text?: string,
 ): void {

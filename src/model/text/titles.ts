@@ -18,14 +18,11 @@ export type Titles = Translation<
     typeof failureTexts
 >;
 
-/** A title as Verbatim wrote it, or as it was recorded. */
-export type Title = DisplayText;
-
 /** A title as fields of a frame or part. */
 export type TitleFields = TextFields<"title">;
 
 /** Like `textFields`, without its computed names, because readers call it for many records. */
-export function titleFields(given: Title): TitleFields {
+export function titleFields(given: DisplayText): TitleFields {
   if (typeof given === "string") return { title: given };
   return { title: given.text, title_code: codeOf(given) };
 }
@@ -36,7 +33,7 @@ export interface MessageFields {
   title_code?: TextCode;
 }
 
-export function messageFields(given: Title): MessageFields {
+export function messageFields(given: DisplayText): MessageFields {
   const { title: message, ...code } = titleFields(given);
   return { message, ...code };
 }

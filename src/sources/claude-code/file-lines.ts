@@ -1,7 +1,8 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { messageFields, type Title } from "../../model/text/titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { readAssistant } from "./assistant.ts";
@@ -191,7 +192,7 @@ function noteOnce(
   session: Session,
   line: Line,
   about: string,
-  title: Title,
+  title: DisplayText,
   text?: string,
   data?: JsonObject,
 ): Disposition {

@@ -1,7 +1,8 @@
 import { asArray, asNumber, asObject, asString, asStrings, asText } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { foldTitle } from "../../model/text/fold-titles.ts";
-import { messageFields, type Title } from "../../model/text/titles.ts";
+import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { withdraw } from "./assistant.ts";
@@ -177,14 +178,14 @@ function unknownNotice(session: Session, line: Line, subtype: string | undefined
   return pushUnknown(session, line, line.value, claudeCodeTitle("notice_of_type", { type }));
 }
 
-function note(session: Session, line: Line, title: Title, content: string): Disposition {
+function note(session: Session, line: Line, title: DisplayText, content: string): Disposition {
   if (content === "") return { kind: "hidden", rule: "empty notice" };
   session.marker(line, "note", title, content);
   return SHOWN;
 }
 
 /** The title of a notice that consists of its content. `text`: its first line. */
-function noticeTitle(subtype: string, text: string): Title {
+function noticeTitle(subtype: string, text: string): DisplayText {
   switch (subtype) {
     // Their names carry no information.
     case "":

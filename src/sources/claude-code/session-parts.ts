@@ -2,7 +2,8 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition } from "../contract.ts";
 import { MAX_PARTS_OF_LINE } from "./memory.ts";
@@ -24,7 +25,7 @@ export function pushUnplaced(session: Session, line: Line, frame: FrameBody): vo
 }
 
 /** Pushes a record, or a part of it, of an unknown kind. */
-export function pushUnknown(session: Session, line: Line, raw: unknown, title: Title): Disposition {
+export function pushUnknown(session: Session, line: Line, raw: unknown, title: DisplayText): Disposition {
   const { part_id } = session.recordPart(line);
   session.push(line, { type: "unknown", part_id, raw, ...titleFields(title) });
   return { kind: "unknown" };

@@ -7,7 +7,7 @@ import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import type { Title } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
 import type { RecordPlace, SessionLinkFacts } from "../contract.ts";
 import type { Recent } from "../recent.ts";
@@ -264,7 +264,7 @@ export interface Session extends SessionState {
    * Whether the content is a copy after a compaction, with its original time or the compaction's. Otherwise it is remembered.
    */
   isReplayed(line: Line, blocks: readonly JsonObject[]): boolean;
-  marker(line: Line, kind: MarkerKind, title: Title, text?: string, data?: unknown): void;
+  marker(line: Line, kind: MarkerKind, title: DisplayText, text?: string, data?: unknown): void;
   /** The step that an answer with this id continues or repeats. `input`: its input tokens; 0: unknown. */
   stepNamed(line: Line, id: string, input: number): Step | undefined;
   openStepOf(line: Line, id: string, model: string | undefined, input: number): Step;

@@ -1,4 +1,5 @@
-import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { messageFields, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { splitErrorText } from "../error-text.ts";
@@ -129,7 +130,7 @@ export class TurnWriter extends Turns {
     turn.prompts += 1;
   }
 
-  marker(kind: MarkerKind, title: Title, text?: string, data?: unknown): void {
+  marker(kind: MarkerKind, title: DisplayText, text?: string, data?: unknown): void {
     this.part();
     this.ensureTurn();
     this.push({
@@ -144,7 +145,7 @@ export class TurnWriter extends Turns {
   }
 
   /** Writes a marker for an earlier record whose text was not known then. */
-  markerOf(moment: Moment, kind: MarkerKind, title: Title, data: unknown): void {
+  markerOf(moment: Moment, kind: MarkerKind, title: DisplayText, data: unknown): void {
     this.ensureTurn();
     this.push({
       session_id: this.session_id,
@@ -158,7 +159,7 @@ export class TurnWriter extends Turns {
     });
   }
 
-  error(text: Title, can_retry: boolean, data?: unknown): void {
+  error(text: DisplayText, can_retry: boolean, data?: unknown): void {
     const split = typeof text === "string" ? splitErrorText(text) : undefined;
     const more = data ?? split?.answer;
     this.part();
@@ -174,7 +175,7 @@ export class TurnWriter extends Turns {
     });
   }
 
-  unknown(raw: unknown, title: Title | undefined, error?: string): void {
+  unknown(raw: unknown, title: DisplayText | undefined, error?: string): void {
     this.part();
     this.ensureTurn();
     this.push({

@@ -2,7 +2,7 @@ import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
 import { codexTitle } from "../../model/text/codex-titles.ts";
-import type { Title } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { audioPart, encrypted, isAudio } from "./content-items.ts";
 import { imageUrl } from "./output.ts";
 
@@ -142,7 +142,7 @@ export function isScheduled(payload: JsonObject): boolean {
 }
 
 /** A title for injected text with kinds but without a known start: `generic.turn_aborted` → `Turn aborted`. */
-export function titleByKinds(payload: JsonObject): Title {
+export function titleByKinds(payload: JsonObject): DisplayText {
   const passthrough = asObject(payload.internal_chat_message_metadata_passthrough);
   const kind = asString(asArray(passthrough?.content_item_kinds)[0]);
   if (kind === undefined) return codexTitle("injected_message");

@@ -2,8 +2,9 @@ import type { FrameBody, FrameBodyOf } from "../../model/frames/frame-writer.ts"
 import type { Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { messageFields, type Title, titleFields } from "../../model/text/titles.ts";
+import { messageFields, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
@@ -79,7 +80,7 @@ export class Conversation extends TurnsAndSteps {
   }
 
   /** Emits context that the agent added for the model. It is shown folded. */
-  context(title: Title, parts: Part[]): void {
+  context(title: DisplayText, parts: Part[]): void {
     this.ensureTurn(true);
     const { message_id, part_id } = this.recordPart();
     this.put({ type: "developer.message", message_id, part_id, parts, ...titleFields(title) });
@@ -233,7 +234,7 @@ export class Conversation extends TurnsAndSteps {
     if (!isOpen) this.emit({ type: "turn.end", status: this.state.turn?.status ?? "completed" });
   }
 
-  marker(kind: MarkerKind, title: Title, text?: string, data?: unknown): void {
+  marker(kind: MarkerKind, title: DisplayText, text?: string, data?: unknown): void {
     this.ensureTurn(kind !== "error" && kind !== "retry");
     const { message_id, part_id } = this.recordPart();
     const body: FrameBodyOf<"marker"> = { type: "marker", message_id, part_id, kind, ...titleFields(title) };
@@ -243,7 +244,7 @@ export class Conversation extends TurnsAndSteps {
   }
 
   /** Emits an error. The turn has failed unless the agent continues. */
-  error(message: Title, data?: unknown): void {
+  error(message: DisplayText, data?: unknown): void {
     this.endStep();
     this.ensureTurn(false);
     const isEmpty = typeof message === "string" && message.trim() === "";
@@ -276,7 +277,7 @@ export class Conversation extends TurnsAndSteps {
       Object.assign(this.state.turn, { open: false, status: "interrupted", interrupted: true });
   }
 
-  unknown(raw: unknown, title: Title): void {
+  unknown(raw: unknown, title: DisplayText): void {
     this.ensureTurn(true);
     this.unknowns += 1;
     const fields = titleFields(title);

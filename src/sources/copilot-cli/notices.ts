@@ -1,8 +1,8 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { repositoryName } from "../../model/repository.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import type { Title } from "../../model/text/titles.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import type { Event } from "./event.ts";
 import { growthOf, totalsOf, usageOf } from "./figures.ts";
@@ -42,7 +42,7 @@ function fields(data: JsonObject, ...names: string[]): JsonObject | undefined {
 
 /** Records that create a note, and its text. */
 const NOTES: Readonly<
-  Record<string, (data: JsonObject) => [title: Title, text?: string | undefined, data?: unknown]>
+  Record<string, (data: JsonObject) => [title: DisplayText, text?: string | undefined, data?: unknown]>
 > = {
   "session.info": (data) => [
     asText(data.message) ?? sourceTitle("notice"),

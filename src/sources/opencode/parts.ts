@@ -1,8 +1,9 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { partId } from "../../model/uuid.ts";
 import { startsRuns } from "../conversation/tool-payload.ts";
 import { itemWithId } from "../recent-items.ts";
@@ -232,12 +233,12 @@ export class PartReading extends OpenCodeFrames {
 }
 
 /** The title of text that no person wrote. opencode 2 describes it. */
-const contextTitle = (data: JsonObject): Title =>
+const contextTitle = (data: JsonObject): DisplayText =>
   asText(data.skill) !== undefined
     ? sourceTitle("skill", { skill: asText(data.skill) })
     : (asText(data.description) ?? sourceTitle("context"));
 
-function noticeTitle(type: string, data: JsonObject): Title {
+function noticeTitle(type: string, data: JsonObject): DisplayText {
   switch (type) {
     case "agent":
       return sourceTitle("agent", { agent: asText(data.name) });

@@ -1,6 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { JsonObject } from "../../model/narrow.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { contentOf } from "./ag-ui-values.ts";
 import type { EventReaderOptions } from "./format.ts";
 
@@ -33,7 +34,7 @@ export interface AgUiStream extends Pick<EventReaderOptions, "writer" | "lasting
 }
 
 /** Writes a note. `part_id`: that of the note that it replaces. */
-export function note(stream: AgUiStream, title: Title, data: unknown, part_id?: string): void {
+export function note(stream: AgUiStream, title: DisplayText, data: unknown, part_id?: string): void {
   const { writer } = stream;
   const fields = titleFields(title);
   writer.put({ type: "marker", kind: "note", part_id: part_id ?? writer.nextPartId(), ...fields, data });

@@ -1,8 +1,9 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { type Title, titleFields } from "../../model/text/titles.ts";
+import { titleFields } from "../../model/text/titles.ts";
 import { usageOf } from "./ai-sdk-values.ts";
 import type { EventReaderOptions } from "./format.ts";
 
@@ -63,7 +64,7 @@ export function endStep(stream: AiSdkStream, stop_reason?: StopReason, raw?: str
 /** Writes a note. `part_id`: that of the note that it replaces. */
 export function note(
   stream: AiSdkStream,
-  title: Title,
+  title: DisplayText,
   data: unknown,
   part_id = stream.writer.nextPartId(),
 ): void {

@@ -1,8 +1,9 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { StopReason, Usage } from "../../messages/message.ts";
 import { titleOf } from "../../parts/content.ts";
+import type { DisplayText } from "../../text/display-text.ts";
 import { foldTitle, interruptReason } from "../../text/fold-titles.ts";
-import { type Title, titleFields } from "../../text/titles.ts";
+import { titleFields } from "../../text/titles.ts";
 import { countUsage } from "../../usage.ts";
 import { partId } from "../../uuid.ts";
 import { recordGrowth } from "../growth.ts";
@@ -450,7 +451,7 @@ export function putInterrupt(
 }
 
 /** The reason of the interrupt, if known, as a title. */
-function interruptTitle(reason: string | undefined): Title {
+function interruptTitle(reason: string | undefined): DisplayText {
   const line = reason === undefined ? undefined : titleOf(reason);
   if (line === undefined) return foldTitle("interrupted");
   if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(line))
