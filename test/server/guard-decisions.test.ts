@@ -464,6 +464,16 @@ describe("an unauthorized client", () => {
     expect(await target?.text()).toBe("The request target is not a path.");
   });
 
+  it("gets the login page in Chinese if it prefers that to English", async () => {
+    const { ask } = guarded();
+    const shown = async (language: string) =>
+      (await ask({ headers: { ...page, "accept-language": language } }))?.text();
+    for (const language of ["zh-CN,zh;q=0.9,en;q=0.8", "fr, zh-TW"])
+      expect(await shown(language)).toMatch(/<html lang="zh-CN">[\s\S]*<h1>此浏览器尚未登录<\/h1>/);
+    for (const language of ["en-US,zh;q=0.9", "fr", ""])
+      expect(await shown(language)).toMatch(/<html lang="en">[\s\S]*<h1>This browser is not signed in<\/h1>/);
+  });
+
   it("can load only the files of the login pages", async () => {
     const { ask } = guarded();
     for (const [target, type] of [

@@ -5,6 +5,7 @@ import { type Access, ingestToken } from "./access.ts";
 import { type AuthRequest, POSTED_FILES, PUSHES, pathOf, refuseBody, wantsPage } from "./auth-request.ts";
 import { createCookies, createFailedLogins, createLinkTokens, digest } from "./credentials.ts";
 import { LOGIN_FILES, loginPage } from "./login-pages.ts";
+import { languageOf } from "./login-texts.ts";
 import {
   answer,
   NO_CLIENT_HEADER,
@@ -33,6 +34,8 @@ export interface Guard {
   /** The headers of every reply, for the requested `Host`. */
   headers(host: string | undefined): Record<string, string>;
 }
+
+const languageIn = (request: AuthRequest) => languageOf(request.header("accept-language"));
 
 export interface GuardOptions {
   access: Access;
@@ -127,7 +130,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       if (api || !wantsPage(request)) return refuse(NO_COOKIE);
       // The request was started by another site, so an existing strict cookie was not sent.
       const step = site === "cross-site";
-      const page = loginPage(password === undefined ? "link" : "password", { step });
+      const page = loginPage(password === undefined ? "link" : "password", languageIn(request), { step });
       return new Response(request.method === "HEAD" ? null : page, {
         status: 401,
         headers: { ...headers(host), "content-type": "text/html; charset=utf-8" },
@@ -189,7 +192,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (!link_tokens.use(query.get("token") ?? "")) {
       if (failures.areTooMany()) return answer(TOO_MANY, false, { ...html, "retry-after": "60" });
       failures.add();
-      return new Response(loginPage("used"), { status: 401, headers: html });
+      return new Response(loginPage("used", languageIn(request)), { status: 401, headers: html });
     }
     const cookie = { ...html, "set-cookie": cookies.create(originOf(request)) };
     const site = request.header("sec-fetch-site");
@@ -198,7 +201,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     }
     // The link was opened from another site's page (a web terminal). The browser would follow a redirect without the strict
     // cookie, but sends it when our own page navigates.
-    return new Response(loginPage("enter", { next }), { headers: cookie });
+    return new Response(loginPage("enter", languageIn(request), { next }), { headers: cookie });
   }
 
   function authorizeSocket(request: AuthRequest): Refusal | undefined {

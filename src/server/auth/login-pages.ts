@@ -1,6 +1,9 @@
+import { CHINESE_ERRORS, LOGIN_TEXTS, type LoginLanguage } from "./login-texts.ts";
+
 /** Pages that a browser sees before it is signed in. They contain no session content. */
 
-const SCRIPT = `const form = document.querySelector("form");
+const SCRIPT = `const chinese = ${JSON.stringify(CHINESE_ERRORS)};
+const form = document.querySelector("form");
 const note = document.querySelector("output");
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -13,8 +16,13 @@ form.addEventListener("submit", async (event) => {
   }).catch(() => undefined);
   if (reply?.ok) return location.reload();
   const said = await reply?.json().catch(() => undefined);
-  const { message = "Verbatim does not answer.", remedy = "" } = said?.error ?? {};
-  note.textContent = \`\${message} \${remedy}\`;
+  const known = document.documentElement.lang === "zh-CN" ? chinese : {};
+  const { message, message_code, remedy = "", remedy_code } = said?.error ?? {};
+  const shown =
+    message === undefined
+      ? (known.no_answer ?? "Verbatim does not answer.")
+      : (known[message_code?.code] ?? message);
+  note.textContent = \`\${shown} \${known[remedy_code?.code] ?? remedy}\`;
 });
 `;
 
@@ -49,9 +57,9 @@ export const LOGIN_FILES: ReadonlyMap<string, { type: string; body: string }> = 
   ["/login.css", { type: "text/css; charset=utf-8", body: STYLE }],
 ]);
 
-const ASK_FOR_LINK = `<p>To get a new link, run this in the folder of Verbatim:</p>
+const askForLink = ({ get_link, link_works_once }: (typeof LOGIN_TEXTS)["en"]): string => `<p>${get_link}</p>
 <p><code>npm start -- --link</code></p>
-<p>The link works once. The browser that opens it stays signed in.</p>`;
+<p>${link_works_once}</p>`;
 
 /**
  * `link`: no cookie; `used`: a launch link that was used or has expired; `password`: asks for it; `enter`: continues to `next`, a
@@ -59,42 +67,48 @@ const ASK_FOR_LINK = `<p>To get a new link, run this in the folder of Verbatim:<
  */
 export function loginPage(
   kind: "link" | "used" | "password" | "enter",
+  language: LoginLanguage,
   { next = "/", step = false }: { next?: string; step?: boolean } = {},
 ): string {
+  const texts = LOGIN_TEXTS[language];
+  const address = next.replaceAll("&", "&amp;");
   // Not deferred, so that nothing is painted before it has run.
   const head = step ? '<script src="/step.js"></script>' : "";
   switch (kind) {
     case "link":
       return page(
-        `<h1>This browser is not signed in</h1>
-<p>Verbatim shows what agents did on this machine, so it opens only from the link that it printed when it started.</p>
-${ASK_FOR_LINK}`,
+        language,
+        `<h1>${texts.not_signed_in}</h1>
+<p>${texts.opens_from_link}</p>
+${askForLink(texts)}`,
         head,
       );
     case "used":
-      return page(`<h1>This link was already used or has expired</h1>\n${ASK_FOR_LINK}`);
+      return page(language, `<h1>${texts.link_used}</h1>\n${askForLink(texts)}`);
     case "password":
       return page(
+        language,
         `<h1>Verbatim</h1>
-<form><label>Password <input type="password" name="password" autocomplete="current-password" autofocus required></label>
-<button>Enter</button></form>
+<form><label>${texts.password} <input type="password" name="password" autocomplete="current-password" autofocus required></label>
+<button>${texts.enter}</button></form>
 <p><output></output></p>
 <script src="/login.js" defer></script>`,
         head,
       );
     case "enter":
       return page(
-        `<p><a href="${next.replaceAll("&", "&amp;")}">Continue to Verbatim</a></p>`,
-        `<meta http-equiv="refresh" content="0;url=${next.replaceAll("&", "&amp;")}">`,
+        language,
+        `<p><a href="${address}">${texts.continue}</a></p>`,
+        `<meta http-equiv="refresh" content="0;url=${address}">`,
       );
     default:
       return kind satisfies never;
   }
 }
 
-function page(main: string, head = ""): string {
+function page(language: LoginLanguage, main: string, head = ""): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Verbatim</title>
 <link rel="stylesheet" href="/login.css">${head}</head>
 <body><main>
