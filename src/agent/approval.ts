@@ -3,6 +3,9 @@ import type { HistoryEvent } from "../model/messages/history.ts";
 import type { ToolCallPart } from "../model/messages/part.ts";
 import { titleOf } from "../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../model/request.ts";
+import { type DisplayText, textFields } from "../model/text/display-text.ts";
+import { requestText, titleOfCall } from "../model/text/request-texts.ts";
+import { titleFields } from "../model/text/titles.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { AgentHost } from "./agent.ts";
 import { inputOf } from "./call-input.ts";
@@ -14,7 +17,7 @@ const ALWAYS = "always";
 const REJECT: RequestOption = {
   id: "reject",
   label: "Deny",
-  description: "The agent receives the denial with your text, and continues.",
+  ...textFields("description", requestText("agent_receives_denial")),
   kind: "reject_once",
 };
 
@@ -40,7 +43,7 @@ export function approvalOf(
   return {
     request_id: approvalId(session_id, message_id, call_id, digest),
     kind: "approval",
-    title: target === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${target}`,
+    ...titleFields(titleOfCall(tool_name, target)),
     tool_call_id: call_id,
     tool_name,
     subject: prepared.subject,
@@ -49,7 +52,7 @@ export function approvalOf(
       ALLOW,
       {
         id: ALWAYS,
-        label: alwaysLabel(alwaysAllowed({ tool_name, target: prepared.target })),
+        ...textFields("label", alwaysLabel(alwaysAllowed({ tool_name, target: prepared.target }))),
         kind: "allow_always",
       },
       REJECT,
@@ -58,29 +61,21 @@ export function approvalOf(
   };
 }
 
-/** The label of "always". It says what the rule allows, unless that is only this command or address. */
-function alwaysLabel(rule: PermissionRule): string {
-  const reach = reachOf(rule);
-  return reach === "this command" || reach === "this address"
-    ? "Allow for this session"
-    : `Allow ${reach} for this session`;
-}
-
-/** What a rule of "always" allows, which may be more than the shown call. */
-function reachOf({ tool, exact }: PermissionRule): string {
-  if (exact === undefined) return `every call of ${endOf(tool)}`;
+/** The label of "always". It says what the rule allows, which may be more than the shown call, unless it is only this command or address. */
+function alwaysLabel({ tool, exact }: PermissionRule): DisplayText {
+  if (exact === undefined) return requestText("allow_every_call", { tool: endOf(tool) });
+  const path = endOf(exact);
   switch (tool) {
     case "shell":
-      return "this command";
     case "web_fetch":
-      return "this address";
+      return "Allow for this session";
     case "write":
-      return `every write to ${endOf(exact)}`;
+      return requestText("allow_every_write", { path });
     case "glob":
     case "grep":
-      return `every ${tool} in ${endOf(exact)}`;
+      return requestText("allow_every_search", { tool, path });
     default:
-      return `every ${tool} of ${endOf(exact)}`;
+      return requestText("allow_every_use", { tool, path });
   }
 }
 

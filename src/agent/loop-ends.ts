@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AssistantMessage } from "../model/messages/message.ts";
 import { agentTitle } from "../model/text/agent-titles.ts";
-import type { DisplayText } from "../model/text/display-text.ts";
+import { type DisplayText, displayText, textFields } from "../model/text/display-text.ts";
 import { titleFields } from "../model/text/titles.ts";
 import { ERROR } from "../model/transcript/fold/fold.ts";
 import { partId } from "../model/uuid.ts";
@@ -17,12 +17,16 @@ export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure):
     output_text: "Not run: the model's answer failed before it was complete.",
   });
   if (message === undefined) return;
-  loop.emitter.say({ type: "message.retract", message_id: message.id, reason: failure.message });
+  const reason = textFields("reason", messageTextOf(failure));
+  loop.emitter.say({ type: "message.retract", message_id: message.id, ...reason });
 }
+
+const messageTextOf = ({ message, title_code }: Failure): DisplayText => displayText(message, title_code);
 
 /** Emits a marker that a model call is retried. */
 export function retryMarker(loop: Loop, title: DisplayText, failure?: Failure): void {
-  const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
+  const notified =
+    failure === undefined ? {} : { ...textFields("text", messageTextOf(failure)), data: detailsOf(failure) };
   loop.emitter.say({
     type: "marker",
     part_id: randomUUID(),

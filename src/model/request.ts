@@ -1,11 +1,14 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "./record.ts";
+import { textCode } from "./text/coded-text.ts";
 
 /** An option of a request. `kind`: the effect of an approval's option, whatever its label. */
 export const requestOption = record({
   id: z.string(),
   label: z.string(),
+  label_code: optional(textCode),
   description: optional(z.string()),
+  description_code: optional(textCode),
   kind: optional(z.enum(["allow_once", "allow_always", "reject_once", "reject_always"])),
 });
 export type RequestOption = z.infer<typeof requestOption>;
@@ -17,10 +20,13 @@ export const request = record({
   kind: z.enum(["approval", "question"]),
   /** The request in one line. */
   title: z.string(),
+  title_code: optional(textCode),
   tool_call_id: optional(z.string()),
   tool_name: optional(z.string()),
   /** For an approval: exactly what is run if it is allowed, byte for byte. */
   subject: optional(z.string()),
+  /** For a question: if Verbatim wrote the subject or its first line. */
+  subject_code: optional(textCode),
   /** Hex SHA-256 of the subject in UTF-8, compared before it is run. */
   digest: optional(z.string()),
   options: z.array(requestOption),

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { usage } from "./messages/message.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 import { ruleAlert } from "./rules/alert.ts";
+import { textCode } from "./text/coded-text.ts";
 
 /** The session that this one continues. `rewind`: the same conversation, rewound to that place. */
 const forkedFrom = record({
@@ -78,6 +79,7 @@ export const openRequest = record({
   request_id: uuid,
   kind: z.enum(["approval", "question"]),
   title: z.string(),
+  title_code: optional(textCode),
   asked_at: milliseconds,
   expires_at: optional(milliseconds),
   /** The call that waits for the answer. */

@@ -1,5 +1,6 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { AssistantMessage } from "../model/messages/message.ts";
+import { displayText, textFields } from "../model/text/display-text.ts";
 import { argumentsObject } from "./json.ts";
 import { begin, type MessageDraft, now, take } from "./message-draft.ts";
 import type { Ending } from "./message-parts.ts";
@@ -26,12 +27,11 @@ export function endMessage(
   const counts = draft.reported === undefined ? undefined : usageOf(draft.reported);
   const cost = counts && (counts.cost ?? context.costOf?.(counts));
   const usage = counts && (cost === undefined ? counts : { ...counts, cost });
-  const error = failure?.message;
   const ending = {
     stop_reason,
     ...(usage === undefined ? {} : { usage }),
     ...(stop_reason_raw === undefined ? {} : { stop_reason_raw }),
-    ...(error === undefined ? {} : { error }),
+    ...(failure === undefined ? {} : textFields("error", displayText(failure.message, failure.title_code))),
   };
   const { at = 0, ...known } = draft.begun ?? {};
   const message: AssistantMessage = {

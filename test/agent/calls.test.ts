@@ -188,6 +188,7 @@ describe("permission", () => {
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       kind: "approval",
       title: "Allow shell: ls",
+      title_code: { code: "allow_call", params: { tool: "shell", call: "ls" } },
       tool_call_id: "a",
       tool_name: "shell",
       subject,

@@ -289,6 +289,22 @@ describe("a failed model call", () => {
     expect(host.violations).toEqual([]);
   });
 
+  it("says with codes why it is retried", async () => {
+    const title_code = { code: "provider_silent", params: { seconds: 9 } };
+    const silent = { ...failure("timeout", { can_retry: true, retry_after_ms: 1 }), title_code };
+    const { host, agent } = setUp([
+      { acts: [{ text: "Half" }], failure: silent },
+      { acts: [{ text: "Whole" }] },
+    ]);
+    expect(await host.turn(agent, "Go")).toBe("completed");
+    const [, half] = host.parts.filter(({ type }) => type !== "step_start");
+    expect(half?.retracted_code).toEqual(title_code);
+    expect(host.parts.filter((part) => part.type === "marker")).toMatchObject([
+      { kind: "error" },
+      { kind: "retry", text_code: title_code },
+    ]);
+  });
+
   it("that keeps failing ends the turn with one error that has a remedy", async () => {
     const busy = failure("overloaded", { can_retry: true, retry_after_ms: 0, remedy: "Wait.", status: 529 });
     const { host, provider, agent } = setUp(() => ({ acts: [{ text: "Half" }], failure: busy }));

@@ -791,6 +791,23 @@ describe("a message", () => {
     expect(transcript.turns.at(0)?.errors).toBe(0);
   });
 
+  it("has the code of the reason for which it was last retracted, also a later result of its call", () => {
+    const withdraw: Bare = { type: "message.retract", message_id: MESSAGE, reason: "r" };
+    const reason_code = { code: "undone_in", params: { agent: "it" } };
+    const coded = (...more: Bare[]) =>
+      parts(begin(), call("x"), end(), { ...withdraw, reason_code }, ...more).map(
+        ({ retracted_code }) => retracted_code,
+      );
+    expect(coded(result("x"))).toEqual(Array(4).fill(reason_code));
+    expect(coded({ ...withdraw, reason: "s" })).toEqual(Array(3).fill(undefined));
+  });
+
+  it("has an error with the code of its first line", () => {
+    const error_code = { code: "answer_empty" };
+    const [marker] = parts(begin(), end(1, { error: "Empty\nmore", error_code })).slice(-1);
+    expect(marker).toMatchObject({ title: "Empty", title_code: error_code, text: "Empty\nmore" });
+  });
+
   it("is retracted with all its parts and no others, or in one part only", () => {
     const other: Bare = { type: "unknown", part_id: id(4, 8), raw: 1 };
     const withdraw = (more: Partial<Extract<Bare, { type: "message.retract" }>> = {}): Bare => ({
@@ -869,6 +886,7 @@ describe("an interrupt", () => {
   it.each([
     ["plan rejected", "Plan rejected", "plan_rejected"],
     ["Stopped by the user", "Stopped by the user", "stopped_by_user"],
+    ["The daemon ended", "Interrupted: The daemon ended", "interrupted_by_daemon_end"],
     ["stopped because of rain", "Stopped because of rain", undefined],
   ])("is titled by its reason, with a code if it is a common one: %s", (reason, title, code) => {
     const marker = parts(prompt("a"), begin(), open(), { type: "interrupt", reason, source }).at(-1);
@@ -1185,6 +1203,10 @@ describe("a turn's life", () => {
       undefined,
     ]);
     expect(turns(fold(start(2), withdrawn)).map((turn) => turn.retracted)).toEqual([undefined]);
+    const reason_code = { code: "undone_in", params: { agent: "it" } };
+    expect(turns(fold(start(1), { ...withdrawn, reason_code }))).toMatchObject([
+      { retracted_code: reason_code },
+    ]);
   });
 
   it("is finalized if it has no end, with its open parts", () => {

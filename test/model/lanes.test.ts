@@ -51,14 +51,29 @@ it("a lane has a bar for each model call, tool and point in time, in order of st
     prompt,
     ...call("one", 4),
     result("one", 9),
-    { ...common(9), type: "marker", part_id: uuidOf("retry"), kind: "retry", title: "Overloaded" },
+    {
+      ...common(9),
+      type: "marker",
+      part_id: uuidOf("retry"),
+      kind: "retry",
+      title: "Overloaded",
+      title_code: { code: "model_call_failed" },
+    },
     ...call("two", 12),
     result("two", 13),
   ];
   expect(bars(frames)).toEqual([
     { kind: "model", from: 0, to: 4, turn: 0, step: 1 },
     { kind: "tool", from: 4, to: 9, turn: 0, step: 1, label: "Bash", failed: true },
-    { kind: "retry", from: 9, to: 9, turn: 0, step: 1, label: "Overloaded" },
+    {
+      kind: "retry",
+      from: 9,
+      to: 9,
+      turn: 0,
+      step: 1,
+      label: "Overloaded",
+      label_code: { code: "model_call_failed" },
+    },
     { kind: "model", from: 9, to: 12, turn: 0, step: 2 },
     { kind: "tool", from: 12, to: 13, turn: 0, step: 2, label: "Bash", failed: true },
   ]);

@@ -43,6 +43,7 @@ describe("a history returns", () => {
   const request = { request_id: id(7, 1), kind: "approval" as const, title: "Run?", options: [] };
   const sub_agent = { session_id: id(6, 1), name: "explorer" };
   const legacy = { id: id(2, 1), created_at: iso(1_000), content: "said" };
+  const undoneIn = { code: "undone_in", params: { agent: "it" } };
   const cases: [string, Bare[]][] = [
     ["a prompt", [prompt()]],
     ["a prompt of which all is known", [prompt(1, { part_id: PART, queued: true, origin: "agent" })]],
@@ -55,6 +56,17 @@ describe("a history returns", () => {
     [
       "an answer without parts",
       [{ type: "message.legacy", message: { ...legacy, role: "assistant", thinking: "hm" } }],
+    ],
+    [
+      "the codes of what Verbatim wrote",
+      [
+        { type: "turn.start", turn_id: id(5, 1) },
+        begin(),
+        end(1, { error: "Undone in it", error_code: undoneIn }),
+        { type: "message.retract", message_id: MESSAGE, reason: "undone in it", reason_code: undoneIn },
+        { type: "turn.retract", turn_id: id(5, 1), reason: "undone in it", reason_code: undoneIn },
+        marker(1, { text: "undone in it", text_code: undoneIn }),
+      ],
     ],
     ["a result", [result("x", 1)]],
     [

@@ -51,7 +51,8 @@ describe("a table of turns", () => {
         reasoning: 14,
         cost: 0.15,
       },
-      retracted: "undone",
+      retracted: "undone in it",
+      retracted_code: { code: "undone_in", params: { agent: "it" } },
     };
     const sent = turnTable.parse(JSON.parse(JSON.stringify(tableOfTurns([turn]))));
     expect(turnsOfTable(sent, uuidOf("one"))).toEqual([turn]);

@@ -5,6 +5,7 @@ import { claudeCodeTitles } from "../../src/model/text/claude-code-titles.ts";
 import type { TextCode } from "../../src/model/text/coded-text.ts";
 import { codexTitles } from "../../src/model/text/codex-titles.ts";
 import { foldTitles } from "../../src/model/text/fold-titles.ts";
+import { retractionReasons } from "../../src/model/text/retraction-reasons.ts";
 import { sourceTitles } from "../../src/model/text/source-titles.ts";
 import { titles as chinese } from "../../src/web/text/zh/titles.ts";
 import { account as claudeCode, result, writer } from "./claude-support.ts";
@@ -13,7 +14,7 @@ import { encode, sourceFixtures } from "./source-fixtures.ts";
 
 // The titles that readers write, with their codes.
 
-const CATALOGS = [foldTitles, sourceTitles, claudeCodeTitles, codexTitles];
+const CATALOGS = [foldTitles, sourceTitles, claudeCodeTitles, codexTitles, retractionReasons];
 const english = Object.assign({}, ...CATALOGS) as typeof sourceTitles;
 
 interface Titled {
@@ -25,6 +26,8 @@ const titlesOf = (frames: readonly Frame[]): Titled[] =>
   frames.flatMap((frame) => {
     if (frame.type === "error")
       return frame.title_code === undefined ? [] : { title: frame.message, title_code: frame.title_code };
+    if (frame.type === "message.retract" || frame.type === "turn.retract")
+      return frame.reason_code === undefined ? [] : [{ title: frame.reason, title_code: frame.reason_code }];
     if (frame.type !== "marker" && frame.type !== "unknown") return [];
     const { title, title_code } = frame;
     return title === undefined || title_code === undefined ? [] : { title, title_code };

@@ -2,14 +2,16 @@ import { render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
+import type { Request } from "../../src/model/request.ts";
 import { daemonText } from "../../src/model/text/daemon-texts.ts";
+import type { TranscriptPartOf } from "../../src/model/transcript/transcript.ts";
 import { errorOf } from "../../src/server/sessions/refused.ts";
 import { noticeOf } from "../../src/store/contract.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { loadText } from "../../src/web/text/text.ts";
 import { TurnTranscript } from "../../src/web/transcript/TurnTranscript.tsx";
-import { hostOf, marker, turnOf } from "../build.ts";
+import { call, hostOf, marker, text, turnOf } from "../build.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { sessionsWith } from "./sessions-with.ts";
 
@@ -255,6 +257,130 @@ test("an error of the daemon, with its remedy", () => {
   };
   render(<TurnTranscript turn={turnOf([error])} partAt={() => error} host={hostOf()} />);
   expect(screen.getByText(/^与提供商/).textContent).toBe("与提供商的连接失败：α。 发送提示词即可继续。");
+});
+
+test("why parts were withdrawn or stopped, and the texts below markers", async () => {
+  const parts = [
+    text("", {
+      open: true,
+      retracted: "undone in opencode",
+      retracted_code: { code: "undone_in", params: { agent: "opencode" } },
+    }),
+    text("Λόγια", { retracted: "Δεν θέλω", retracted_code: { code: "unknown_code" } }),
+    marker("interrupt", "Stopped by the user", {
+      text: "stopped by the user",
+      title_code: { code: "stopped_by_user" },
+    }),
+    marker("retry", "Δοκιμή", {
+      text: "The model's answer is empty\nΛεπτομέρεια",
+      text_code: { code: "answer_empty" },
+    }),
+    marker("error", "The model's answer is empty", {
+      text: "The model's answer is empty\nΛάθος",
+      title_code: { code: "answer_empty" },
+    }),
+    marker("interrupt", "Ο χρήστης", { text: "Stopped by the user" }),
+    call(
+      "Bash",
+      { command: "λίστα" },
+      {
+        state: {
+          status: "aborted",
+          input: {},
+          time: { start: at, end: at },
+          outcome: {
+            kind: "stopped",
+            reason: "The agent interrupted the command",
+            reason_code: { code: "command_interrupted" },
+          },
+        },
+      },
+    ),
+  ];
+  const host = hostOf();
+  const turn = turnOf(parts, {
+    retracted: "undone by the user",
+    retracted_code: { code: "undone_by_user" },
+  });
+  const { container } = render(<TurnTranscript turn={turn} partAt={(at) => parts[at]} host={host} />);
+  expect(screen.getByText(/被用户撤销/)).toBeDefined();
+  expect(screen.getByRole("button", { name: "已撤回 已在 opencode 中撤销" })).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name: /Λόγια/ }));
+  expect(screen.getByText(/Δεν θέλω/)).toBeDefined();
+  for (const summary of container.querySelectorAll("summary")) await userEvent.click(summary);
+  const details = [...container.querySelectorAll("details p")].map(({ textContent }) => textContent);
+  expect(details).toEqual([
+    "被用户停止",
+    "模型的回答为空\nΛεπτομέρεια",
+    "模型的回答为空\nΛάθος",
+    "Stopped by the user",
+    "智能体中断了此命令",
+  ]);
+});
+
+test("requests to the user", async () => {
+  const request = (number: number, given: Partial<Request>): TranscriptPartOf<"request"> => ({
+    type: "request",
+    id: uuid(number),
+    session_id: SESSION,
+    message_id: uuid(number),
+    request: { request_id: uuid(number), kind: "question", title: "Τίτλος", options: [], ...given },
+  });
+  const parts = [
+    request(201, {
+      kind: "approval",
+      title: "Allow Bash: λίστα",
+      title_code: { code: "allow_call", params: { tool: "Bash", call: "λίστα" } },
+      subject: "λίστα",
+      options: [
+        { id: "a", label: "Allow", kind: "allow_once" },
+        {
+          id: "b",
+          label: "Allow, and always allow Bash",
+          label_code: { code: "always_allow", params: { rules: "Bash" } },
+          kind: "allow_always",
+        },
+        {
+          id: "c",
+          label: "Deny",
+          description: "Stops the turn.",
+          description_code: { code: "stops_turn" },
+          kind: "reject_once",
+        },
+      ],
+    }),
+    request(202, {
+      title: "The agent asks for information (1 of 2): Όνομα",
+      title_code: { code: "form_field", params: { at: 1, of: 2, label: "Όνομα" } },
+      subject: "Enter a number.\nΠεριγραφή",
+      subject_code: { code: "enter_number" },
+      options: [
+        { id: "a", label: "Leave empty", label_code: { code: "option_leave_empty" } },
+        { id: "b", label: "Ναι", description: "Default", description_code: { code: "option_default" } },
+        // An agent's own label, which is one of the standard labels of approvals.
+        { id: "c", label: "Approve" },
+      ],
+    }),
+  ];
+  const host = hostOf({
+    answerRequest: async (_, body) => ({ outcome: "answered", answer: body.answer }),
+    answerDrafts: new Map(),
+  });
+  render(<TurnTranscript turn={turnOf(parts)} partAt={(at) => parts[at]} host={host} />);
+  const approval = await screen.findByRole("region", { name: "审批：允许 Bash：λίστα" });
+  expect(
+    within(approval)
+      .getAllByRole("button")
+      .map(({ textContent }) => textContent),
+  ).toEqual(["允许Y", "允许，并始终允许 BashA", "拒绝N"]);
+  expect(within(approval).getByRole("button", { name: /^拒绝/ }).title).toBe("停止本轮。");
+  const form = await screen.findByRole("form", { name: "问题：智能体需要一些信息（1 / 2）：Όνομα" });
+  expect(within(form).getByText(/^请输入数字。/).textContent).toBe("请输入数字。\nΠεριγραφή");
+  expect(
+    within(form)
+      .getAllByRole("radio")
+      .map((radio) => radio.closest("label")?.textContent),
+  ).toEqual(["留空", "Ναι 默认值", "Approve"]);
 });
 
 test("a search over all sessions", async () => {

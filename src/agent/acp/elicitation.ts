@@ -3,21 +3,27 @@ import type { CreateElicitationResponse } from "@agentclientprotocol/sdk";
 import { type FormField, type FormValue, formFields } from "../../model/forms/form-fields.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { codeOf, textFields } from "../../model/text/display-text.ts";
+import { requestText } from "../../model/text/request-texts.ts";
+import { titleFields } from "../../model/text/titles.ts";
 
-const ACCEPT: RequestOption = { id: "accept", label: "Accept" };
-const SEND: RequestOption = { id: "send", label: "Send" };
-const EDIT: RequestOption = { id: "edit", label: "Change the answers" };
-const SKIP: RequestOption = { id: "skip", label: "Leave empty" };
-const DECLINE: RequestOption = {
-  id: "decline",
-  label: "Decline",
-  description: "The agent continues without this information.",
-};
-const CANCEL: RequestOption = {
-  id: "cancel",
-  label: "Cancel",
-  description: "Closes the form without an answer.",
-};
+const option = (id: string, label: CodedText, description?: CodedText): RequestOption => ({
+  id,
+  ...textFields("label", label),
+  ...(description !== undefined && textFields("description", description)),
+});
+
+const ACCEPT = option("accept", requestText("option_accept"));
+const SEND = option("send", requestText("option_send"));
+const EDIT = option("edit", requestText("option_edit"));
+const SKIP = option("skip", requestText("option_leave_empty"));
+const DECLINE = option(
+  "decline",
+  requestText("option_decline"),
+  requestText("continues_without_information"),
+);
+const CANCEL = option("cancel", requestText("option_cancel"), requestText("closes_form"));
 
 /**
  * Asks the user the questions of an `elicitation/create` form: one per field, and a review of the answers if there are several.
@@ -29,12 +35,13 @@ export async function answerForm(
 ): Promise<CreateElicitationResponse | undefined> {
   const fields = fieldsOf(params);
   if (fields === undefined) return undefined;
-  const message = asText(params.message) ?? "The agent asks for information";
+  const message = asText(params.message);
   const tool_call_id = asText(params.toolCallId);
   const question = async (fields: Partial<Request> & Pick<Request, "options">) => {
     const options = [...fields.options, DECLINE, CANCEL];
     const common = tool_call_id === undefined ? {} : { tool_call_id };
-    const request = { title: message, ...fields, ...common, options };
+    const title = titleFields(message ?? requestText("asks_for_information"));
+    const request = { ...title, ...fields, ...common, options };
     const answer = await ask({ request_id: randomUUID(), kind: "question", ...request });
     if (answer === undefined || has(answer, CANCEL)) return "cancel";
     return has(answer, DECLINE) ? "decline" : answer;
@@ -43,8 +50,9 @@ export async function answerForm(
   for (;;) {
     const content: Record<string, FormValue> = {};
     for (const [at, field] of fields.entries()) {
-      const place = fields.length > 1 ? ` (${at + 1} of ${fields.length})` : "";
-      const entry = await enter(field, `${message}${place}: ${field.label}`, question);
+      const place = { at: at + 1, of: fields.length };
+      const title = requestText("form_field", { message, ...place, label: field.label });
+      const entry = await enter(field, title, question);
       if (typeof entry === "string") return { action: entry };
       if (entry.value !== undefined) content[field.name] = entry.value;
     }
@@ -61,18 +69,19 @@ export async function answerForm(
 /** Asks for the value of a field until the answer is valid. */
 async function enter(
   field: FormField,
-  title: string,
+  title: CodedText,
   question: (fields: Partial<Request> & Pick<Request, "options">) => Promise<Answer | "decline" | "cancel">,
 ): Promise<{ value?: FormValue } | "decline" | "cancel"> {
   const { description, multiple, free_text, is_required } = field;
   const options = is_required ? field.options : [...field.options, SKIP];
-  let problem: string | undefined;
+  let problem: CodedText | undefined;
   for (;;) {
-    const subject = [problem, description].filter((line) => line !== undefined).join("\n");
+    const subject = [problem?.text, description].filter((line) => line !== undefined).join("\n");
     const answer = await question({
-      title,
+      ...titleFields(title),
       options,
       ...(subject !== "" && { subject }),
+      ...(problem !== undefined && { subject_code: codeOf(problem) }),
       ...(multiple && { multiple }),
       ...(free_text && { free_text }),
     });
@@ -80,7 +89,7 @@ async function enter(
     if (has(answer, SKIP)) return {};
     const entry = field.read(answer);
     if (entry.problem === undefined) return entry;
-    problem = entry.problem.text;
+    problem = entry.problem;
   }
 }
 

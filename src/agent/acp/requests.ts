@@ -3,10 +3,10 @@ import type { CreateElicitationResponse, RequestPermissionResponse } from "@agen
 import { asObject, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
 import type { Answer } from "../../model/request.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import { outcomeReason } from "../../model/text/outcome-reasons.ts";
 import { type Driver, emit } from "./driver.ts";
 import { answerForm } from "./elicitation.ts";
 import { requestOf } from "./permission.ts";
-import { REFUSED } from "./update-calls.ts";
 
 /** Shows a form of the agent to the user and answers it with the user's input. */
 export async function askForm(
@@ -55,18 +55,21 @@ export async function askPermission(
     (signal) => host.ask(request, signal),
   );
   const notAskedReason =
-    problem === undefined || is_aborted ? undefined : `The user could not be asked (${problem})`;
+    problem === undefined || is_aborted ? undefined : outcomeReason("user_not_asked", { problem });
   const isExpired = answer === undefined && !is_aborted;
   const chosen = request.options.find(({ id, kind }) =>
     isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
   );
   if (chosen === undefined) {
-    reader.refuse(tool_call_id, notAskedReason ?? "It was not allowed");
+    reader.refuse(tool_call_id, notAskedReason ?? outcomeReason("not_allowed"));
     return cancelled;
   }
   if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
-    const expired = notAskedReason ?? "Nobody answered in time";
-    reader.refuse(tool_call_id, isExpired ? expired : `${REFUSED} ${chosen.label}`);
+    const expired = notAskedReason ?? outcomeReason("not_answered_in_time");
+    reader.refuse(
+      tool_call_id,
+      isExpired ? expired : outcomeReason("refused_with", { option: chosen.label }),
+    );
   } else reader.allow(tool_call_id);
   // The permission must be on disk before the call can run.
   await host.stored();

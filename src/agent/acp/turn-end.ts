@@ -49,7 +49,7 @@ export function failTurn(state: UpdateState, call_text: string): void {
 export function interruptTurn(state: UpdateState, reason: string): void {
   const { writer } = state;
   for (const call of openCalls(state))
-    settle(state, call, call.refused ?? "", { kind: "stopped", by: "person" });
+    settle(state, call, call.refused?.text ?? "", { kind: "stopped", by: "person" });
   closeTurn(state, "interrupted");
   writer.dropMessage();
   state.step = { had_calls: false };

@@ -2,6 +2,8 @@ import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { newProgress } from "../../model/progress.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { textFields } from "../../model/text/display-text.ts";
 import {
   argumentsOf,
   contentText,
@@ -12,9 +14,6 @@ import {
   type todosOf,
 } from "./tool-call.ts";
 import { type Call, flushAside, putUnknown, skip, type UpdateState } from "./update-state.ts";
-
-/** Prefix of the reason if the user refused the call. Any other reason means that the user could not be asked. */
-export const REFUSED = "Refused:";
 
 /** Reads an update of a call. `isAnnounced`: the update begins the call. */
 export function pushCall(state: UpdateState, update: JsonObject, isAnnounced: boolean): void {
@@ -189,7 +188,7 @@ export function settle(
 /** Ends refused calls, whose end an agent may not report. */
 export function settleRefused(state: UpdateState): void {
   for (const call of openCalls(state)) {
-    if (call.refused !== undefined) settle(state, call, call.refused);
+    if (call.refused !== undefined) settle(state, call, call.refused.text);
   }
 }
 
@@ -204,12 +203,11 @@ function end(state: UpdateState, call: Call): void {
 }
 
 /** The outcome of a call that was not allowed to run. `why`: the reason, which tells whether the user refused it. */
-function refusalOf(why: string | undefined): CallOutcome {
-  const isPersons = why?.startsWith(REFUSED) === true;
+function refusalOf(why: CodedText | undefined): CallOutcome {
   return {
     kind: "refused",
-    ...(isPersons ? { by: "person" } : {}),
-    ...(why === undefined ? {} : { reason: why }),
+    ...(why?.code === "refused_with" ? { by: "person" } : {}),
+    ...(why === undefined ? {} : textFields("reason", why)),
   };
 }
 
@@ -245,7 +243,7 @@ export function announceCall(
 }
 
 /** Records that a call was not allowed to run. */
-export function refuseCall(state: UpdateState, tool_call_id: string, reason: string): void {
+export function refuseCall(state: UpdateState, tool_call_id: string, reason: CodedText): void {
   const call = state.calls.get(tool_call_id);
   if (call === undefined || call.state === "ended") return;
   call.isAsked = false;

@@ -3,6 +3,7 @@ import { createFrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason } from "../../model/messages/message.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
 import { createLateText } from "./late-text.ts";
 import { closeReopened, flushInto, isWork, pushLate } from "./late-updates.ts";
@@ -50,7 +51,7 @@ export interface UpdateReader {
   /** Records that the call of a permission request was allowed. */
   allow(tool_call_id: string): void;
   /** Records that the call was not allowed, or that its agent no longer waits. If it fails now, it was refused. */
-  refuse(tool_call_id: string, reason: string): void;
+  refuse(tool_call_id: string, reason: CodedText): void;
   /** Whether the call has ended, so that no permission is needed any more. */
   hasEnded(tool_call_id: string): boolean;
   /** From now on, calls that end count as stopped by the user. */

@@ -1,6 +1,7 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
@@ -36,7 +37,7 @@ export interface Call {
   /** The output in the agent's last update. */
   output: string;
   metadata: string;
-  refused?: string;
+  refused?: CodedText;
   /** Whether the user is being asked whether the call may run, so that it has not started. */
   isAsked: boolean;
   /** Whether the call's turn has ended, so that its content is only in the history. */

@@ -1,8 +1,10 @@
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
+import { requestText } from "../../model/text/request-texts.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import type { Answer, RequestOption } from "../request.ts";
 import type { CodedText } from "../text/catalog.ts";
 import { daemonText } from "../text/daemon-texts.ts";
-import { hasFormat, isKnownFormat, nameOfFormat } from "./text-format.ts";
+import { hasFormat, isKnownFormat } from "./text-format.ts";
 
 /** The value of a field in a filled-in form. */
 export type FormValue = string | number | boolean | string[];
@@ -17,7 +19,7 @@ interface FieldKind {
   multiple: boolean;
   free_text: boolean;
   /** The constraint on the value, in words. Absent: any value is valid. */
-  rule?: string;
+  rule?: CodedText;
   /** The schema has constraints that `read` does not check, or values that are not in `options`. */
   is_partial?: boolean;
   read(answer: Answer): FieldEntry;
@@ -69,8 +71,8 @@ function kindOf(property: JsonObject): FieldKind | undefined {
       return numberKind(property);
     case "boolean":
       return singleChoice([
-        { value: true, label: "Yes" },
-        { value: false, label: "No" },
+        { value: true, label: requestText("option_yes") },
+        { value: false, label: requestText("option_no") },
       ]);
     case "array": {
       const { choices, is_partial } = choicesOf(asObject(property.items) ?? {});
@@ -83,7 +85,7 @@ function kindOf(property: JsonObject): FieldKind | undefined {
 
 interface Choice<Value> {
   value: Value;
-  label: string;
+  label: DisplayText;
   description?: string;
 }
 
@@ -109,7 +111,7 @@ function choicesOf({ enum: named, enumNames, oneOf: titled, anyOf }: JsonObject)
 const optionsOf = (choices: readonly Choice<unknown>[]): RequestOption[] =>
   choices.map(({ label, description }, at) => ({
     id: `${at}`,
-    label,
+    ...textFields("label", label),
     ...(description !== undefined && { description }),
   }));
 
@@ -133,12 +135,13 @@ function multipleChoice(
 ): FieldKind {
   const least = asNumber(property.minItems);
   const most = asNumber(property.maxItems);
-  const rule = limits("choices", least, most);
   return {
     options: optionsOf(choices),
     multiple: true,
     free_text: false,
-    ...(rule !== undefined && { rule }),
+    ...((least !== undefined || most !== undefined) && {
+      rule: requestText("rule_choices", { least, most }),
+    }),
     ...(is_partial && { is_partial }),
     read({ option_ids }) {
       const value = choices.filter((_, at) => option_ids.includes(`${at}`)).map((choice) => choice.value);
@@ -155,10 +158,7 @@ function textKind(property: JsonObject): FieldKind {
   const least = asNumber(property.minLength);
   const most = asNumber(property.maxLength);
   const known = isKnownFormat(format) ? format : undefined;
-  const rules = [
-    known === undefined ? undefined : `${nameOfFormat(known)}.`,
-    limits("characters", least, most),
-  ].filter((text) => text !== undefined);
+  const hasRule = known !== undefined || least !== undefined || most !== undefined;
   return {
     ...typed(property, (text) => {
       const { length } = [...text];
@@ -170,7 +170,7 @@ function textKind(property: JsonObject): FieldKind {
         return { problem: daemonText("enter_format", { format: known }) };
       return { value: text };
     }),
-    ...(rules.length > 0 && { rule: rules.join(" ") }),
+    ...(hasRule && { rule: requestText("rule_text", { format: known, least, most }) }),
     // A server's pattern could take forever to match.
     ...((property.pattern != null || (format != null && known === undefined)) && { is_partial: true }),
   };
@@ -180,15 +180,6 @@ function numberKind(property: JsonObject): FieldKind {
   const isWhole = property.type === "integer";
   const least = asNumber(property.minimum);
   const most = asNumber(property.maximum);
-  const what = isWhole ? "a whole number" : "a number";
-  const range =
-    least !== undefined && most !== undefined
-      ? ` from ${least} to ${most}`
-      : least !== undefined
-        ? ` of at least ${least}`
-        : most !== undefined
-          ? ` of at most ${most}`
-          : "";
   const isOtherwiseLimited = ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"].some(
     (name) => property[name] != null,
   );
@@ -201,7 +192,7 @@ function numberKind(property: JsonObject): FieldKind {
       if (most !== undefined && value > most) return { problem: daemonText("enter_most", { most }) };
       return { value };
     }),
-    rule: `${what.replace(/^a/, "A")}${range}.`,
+    rule: requestText(isWhole ? "rule_whole_number" : "rule_number", { least, most }),
     ...(isOtherwiseLimited && { is_partial: true }),
   };
 }
@@ -211,14 +202,11 @@ function typed(property: JsonObject, read: (text: string) => FieldEntry): FieldK
   const standard = asString(property.default) ?? asNumber(property.default)?.toString();
   const hasDefault = standard !== undefined && standard !== "";
   return {
-    options: hasDefault ? [{ id: "default", label: standard, description: "Default" }] : [],
+    options: hasDefault
+      ? [{ id: "default", label: standard, ...textFields("description", requestText("option_default")) }]
+      : [],
     multiple: false,
     free_text: true,
     read: ({ text = "" }) => read(text === "" && hasDefault ? standard : text),
   };
-}
-
-function limits(what: string, least: number | undefined, most: number | undefined): string | undefined {
-  if (least === undefined) return most === undefined ? undefined : `At most ${most} ${what}.`;
-  return most === undefined ? `At least ${least} ${what}.` : `${least} to ${most} ${what}.`;
 }

@@ -150,6 +150,8 @@ export const frame = z.discriminatedUnion("type", [
     usage: optional(usage),
     stop_reason_raw: optional(z.string()),
     error: optional(z.string()),
+    /** If Verbatim wrote the error. */
+    error_code: optional(textCode),
   }),
   /** Retracts a message, or with `part_id` one part of it. It is kept, marked and shown collapsed. */
   record({
@@ -158,6 +160,7 @@ export const frame = z.discriminatedUnion("type", [
     message_id: uuid,
     part_id: optional(uuid),
     reason: z.string(),
+    reason_code: optional(textCode),
   }),
   record({ ...common, type: z.literal("message.legacy"), message: legacyMessage }),
   /**
@@ -207,7 +210,13 @@ export const frame = z.discriminatedUnion("type", [
     inferred: optional(z.boolean()),
   }),
   /** Retracts a turn (Codex's rollback, an abandoned branch). It is kept, marked and shown collapsed. */
-  record({ ...common, type: z.literal("turn.retract"), turn_id: uuid, reason: z.string() }),
+  record({
+    ...common,
+    type: z.literal("turn.retract"),
+    turn_id: uuid,
+    reason: z.string(),
+    reason_code: optional(textCode),
+  }),
   /** A run began. Sent on the parent's channel (with the call) and on the run's own (without). */
   record({
     ...common,
@@ -248,6 +257,7 @@ export const frame = z.discriminatedUnion("type", [
     title: z.string(),
     title_code: optional(textCode),
     text: optional(z.string()),
+    text_code: optional(textCode),
     data: optional(z.unknown()),
   }),
   /** A record that no reader understands, or (`error`) that could not be read. */

@@ -1,4 +1,5 @@
 import { statusOf } from "../parts/part-kinds.ts";
+import type { TextCode } from "../text/coded-text.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type Activity, type ActivityKind, activitiesOf } from "./activities.ts";
 
@@ -16,6 +17,7 @@ export interface LaneBar {
   step?: number;
   /** The tool's name, or the title of a marker. */
   label?: string;
+  label_code?: TextCode;
   failed?: true;
   /** The session of the sub-agent that the call waits for. */
   run_id?: string;
@@ -51,6 +53,7 @@ function barOf({ kind, from, part }: Activity, turn: number): LaneBar {
     turn,
     ...(part.step !== undefined && { step: part.step }),
     ...(label !== undefined && { label: label.slice(0, LABEL).toWellFormed() }),
+    ...(part.type === "marker" && part.title_code !== undefined && { label_code: part.title_code }),
     ...(failed && { failed: true }),
     ...(call?.run !== undefined && { run_id: call.run.session_id }),
   };

@@ -1,4 +1,5 @@
 import type { Frame } from "../frames/frame.ts";
+import { reasonOf } from "../text/display-text.ts";
 import { foldTitle } from "../text/fold-titles.ts";
 import { titleFields } from "../text/titles.ts";
 import { partId } from "../uuid.ts";
@@ -188,7 +189,7 @@ function emitMarker(
   common: Common,
   emit: Emit,
 ): void {
-  const { part_id, message_id, title, title_code, text, data } = event;
+  const { part_id, message_id, title, title_code, text, text_code, data } = event;
   emit({
     ...common,
     type: "marker",
@@ -198,6 +199,7 @@ function emitMarker(
     title,
     ...(title_code === undefined ? {} : { title_code }),
     ...(text === undefined ? {} : { text }),
+    ...(text_code === undefined ? {} : { text_code }),
     ...(data === undefined ? {} : { data }),
   });
 }
@@ -216,15 +218,16 @@ function emitUnknown(event: EventOf<"unknown_record">, common: Common, emit: Emi
 }
 
 function emitRetract(event: EventOf<"retract">, common: Common, emit: Emit): void {
-  const { message_id, part_id, turn_id, reason } = event;
-  if (turn_id !== undefined) emit({ ...common, type: "turn.retract", turn_id, reason });
+  const { message_id, part_id, turn_id } = event;
+  const reason = reasonOf(event);
+  if (turn_id !== undefined) emit({ ...common, type: "turn.retract", turn_id, ...reason });
   if (message_id !== undefined) {
     emit({
       ...common,
       type: "message.retract",
       message_id,
       ...(part_id === undefined ? {} : { part_id }),
-      reason,
+      ...reason,
     });
   }
 }

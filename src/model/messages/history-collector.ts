@@ -259,16 +259,19 @@ function interruptOf(marker: TranscriptPartOf<"marker">): NonNullable<AssistantM
   };
 }
 
+type EndingField = "stop_reason" | "usage" | "stop_reason_raw" | "error" | "error_code";
+
 /** The end of a model call: the fields that its frame and its stored message share. */
 export function endingOf(
-  frame: Pick<FrameOf<"message.end">, "stop_reason" | "usage" | "stop_reason_raw" | "error">,
-): Pick<AssistantMessage, "stop_reason" | "usage" | "stop_reason_raw" | "error"> {
-  const { stop_reason, usage, stop_reason_raw, error } = frame;
+  frame: Pick<FrameOf<"message.end">, EndingField>,
+): Pick<AssistantMessage, EndingField> {
+  const { stop_reason, usage, stop_reason_raw, error, error_code } = frame;
   return {
     ...(stop_reason === undefined ? {} : { stop_reason }),
     ...(usage === undefined ? {} : { usage }),
     ...(stop_reason_raw === undefined ? {} : { stop_reason_raw }),
     ...(error === undefined ? {} : { error }),
+    ...(error_code === undefined ? {} : { error_code }),
   };
 }
 

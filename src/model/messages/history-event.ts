@@ -1,4 +1,5 @@
 import type { Frame, FrameOf } from "../frames/frame.ts";
+import { reasonOf } from "../text/display-text.ts";
 import { resultStatus } from "../transcript/fold/result-status.ts";
 import { changedPositions } from "../transcript/sequence.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
@@ -54,7 +55,7 @@ export function eventOf(
     case "message.retract":
       return retractEvent(frame, common);
     case "turn.retract":
-      return { type: "retract", ...common, turn_id: frame.turn_id, reason: frame.reason };
+      return { type: "retract", ...common, turn_id: frame.turn_id, ...reasonOf(frame) };
     case "turn.start":
       return { type: "turn_start", at: frame.at, turn_id: frame.turn_id };
     case "turn.end":
@@ -208,7 +209,7 @@ function errorEvent(frame: FrameOf<"error">, common: Common): HistoryEvent {
 }
 
 function markerEvent(frame: FrameOf<"marker">, common: Common): HistoryEvent | undefined {
-  const { kind, part_id, message_id, title, title_code, text, data } = frame;
+  const { kind, part_id, message_id, title, title_code, text, text_code, data } = frame;
   if (kind === "interrupt") return undefined;
   const marker = {
     ...common,
@@ -217,6 +218,7 @@ function markerEvent(frame: FrameOf<"marker">, common: Common): HistoryEvent | u
     title,
     ...(title_code === undefined ? {} : { title_code }),
     ...(text === undefined ? {} : { text }),
+    ...(text_code === undefined ? {} : { text_code }),
     ...(data === undefined ? {} : { data }),
   };
   return kind === "compaction" || kind === "model_switch" || kind === "rewind"
@@ -238,13 +240,13 @@ function unknownEvent(frame: FrameOf<"unknown">, common: Common): HistoryEvent {
 }
 
 function retractEvent(frame: FrameOf<"message.retract">, common: Common): HistoryEvent {
-  const { message_id, part_id, reason } = frame;
+  const { message_id, part_id } = frame;
   return {
     type: "retract",
     ...common,
     message_id,
     ...(part_id === undefined ? {} : { part_id }),
-    reason,
+    ...reasonOf(frame),
   };
 }
 

@@ -22,6 +22,7 @@ const marker = {
   title: z.string(),
   title_code: optional(textCode),
   text: optional(z.string()),
+  text_code: optional(textCode),
   data: optional(z.unknown()),
 };
 
@@ -71,6 +72,7 @@ const otherEvent = z.discriminatedUnion("type", [
     part_id: optional(uuid),
     turn_id: optional(uuid),
     reason: z.string(),
+    reason_code: optional(textCode),
   }),
   record({ ...common, type: z.literal("turn_start"), turn_id: uuid }),
   record({

@@ -83,6 +83,7 @@ export const assistantMessage = record({
   stop_reason_raw: optional(z.string()),
   stop_details: optional(z.unknown()),
   error: optional(z.string()),
+  error_code: optional(textCode),
   /** When it ended. Absent: at `created_at`. */
   ended_at: optional(milliseconds),
   /** The stream broke off: the message was ended neither by the model nor by a person. */

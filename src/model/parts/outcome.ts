@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { optional, record } from "../record.ts";
+import { textCode } from "../text/coded-text.ts";
 
 /**
  * Who decides about a tool call. `rule`: a permission rule; `mode`: the permission mode given in `name`; `settings`: the
@@ -18,8 +19,9 @@ export const callOutcome = record({
   by: optional(decider),
   /** A hook's name, a rule's text, or a mode's name. */
   name: optional(z.string()),
-  /** The reason in the decider's own words. */
+  /** The reason in the decider's own words, or in Verbatim's. */
   reason: optional(z.string()),
+  reason_code: optional(textCode),
 });
 export type CallOutcome = z.infer<typeof callOutcome>;
 

@@ -25,6 +25,10 @@ export function textFields<Name extends string>(name: Name, given: DisplayText):
   return { [name]: plainText(given), ...fields } as TextFields<Name>;
 }
 
+/** The reason in a frame or event, without its other fields. */
+export const reasonOf = ({ reason, reason_code }: TextFields<"reason">): TextFields<"reason"> =>
+  reason_code === undefined ? { reason } : { reason, reason_code };
+
 /** The code of a text with its parameters. */
 export function codeOf({ code, params }: CodedText): TextCode {
   return params === undefined ? { code } : { code, params };

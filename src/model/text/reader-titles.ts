@@ -164,13 +164,17 @@ export const readerTitles = {
     `Score${name === undefined ? "" : ` ${name}`} edited: ${value}`,
 
   // Kimi Code
+  summary_of_earlier_conversation: "Summary of the earlier conversation",
+  hook_output: "Hook output",
+  retry_context: "Retry",
   swarm_mode_entered: "Swarm mode entered",
   swarm_mode_left: "Swarm mode left",
   tower_mode_entered: "Tower mode entered",
   tower_mode_left: "Tower mode left",
   old_results_removed: "Old tool results were removed from the context",
   skill_activated: ({ skill = "unknown" }: Optional<"skill">) => `Skill activated: ${skill}`,
-  decided: ({ decision, action }: { decision: string; action: string }) => `${decision}: ${action}`,
+  decided: ({ decision, action = "a call" }: { decision: string } & Optional<"action">) =>
+    `${decision}: ${action}`,
   refused_action: ({ action = "a call" }: Optional<"action">) => `Refused: ${action}`,
   undone: ({ turns }: { turns: number }) =>
     `Undone: ${turns === 1 ? "the turn above is" : `${turns} turns above are`} no longer part of the conversation`,
@@ -191,6 +195,7 @@ export const readerTitles = {
   side_question: ({ question = "" }: Optional<"question">) => `Side question: ${question}`,
 
   // opencode
+  agent_failed: "The agent failed",
   agent: ({ agent = "unknown" }: Optional<"agent">) => `Agent: ${agent}`,
   sub_task: ({ task = "" }: Optional<"task">) => `Sub-task: ${task}`,
   attempt_failed: ({ attempt }: Optional<"attempt", number>) => `Attempt ${attempt ?? ""} failed`,

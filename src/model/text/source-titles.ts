@@ -15,7 +15,8 @@ interface ShellFacts {
  */
 export const sourceTitles = {
   ...readerTitles,
-  model_changed: ({ before, now }: { before: string; now: string }) => `Model changed: ${before} → ${now}`,
+  model_changed: ({ before = "unknown", now = "unknown" }: Optional<"before" | "now">) =>
+    `Model changed: ${before} → ${now}`,
   error_without_message: "An error without a message",
   unknown_content: "Unknown kind of content",
   record_of_type: ({ type = "unknown" }: Optional<"type">) => `Record of type ${type}`,

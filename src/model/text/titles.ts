@@ -6,6 +6,9 @@ import type { codexTitles } from "./codex-titles.ts";
 import { codeOf, type DisplayText, type TextFields } from "./display-text.ts";
 import type { failureTexts } from "./failure-texts.ts";
 import type { foldTitles } from "./fold-titles.ts";
+import type { outcomeReasons } from "./outcome-reasons.ts";
+import type { requestTexts } from "./request-texts.ts";
+import type { retractionReasons } from "./retraction-reasons.ts";
 import type { sourceTitles } from "./source-titles.ts";
 
 /** All titles in another language. */
@@ -15,7 +18,10 @@ export type Titles = Translation<
     typeof claudeCodeTitles &
     typeof codexTitles &
     typeof agentTitles &
-    typeof failureTexts
+    typeof failureTexts &
+    typeof outcomeReasons &
+    typeof requestTexts &
+    typeof retractionReasons
 >;
 
 /** A title as fields of a frame or part. */

@@ -68,6 +68,7 @@ const common = {
   revised_at: optional(milliseconds),
   /** Retracted by its writer: kept and shown collapsed, with the reason. */
   retracted: optional(z.string()),
+  retracted_code: optional(textCode),
   truncated: optional(truncated),
 };
 
@@ -185,6 +186,7 @@ export const markerEntry = record({
   title: z.string(),
   title_code: optional(textCode),
   text: optional(z.string()),
+  text_code: optional(textCode),
   data: optional(z.unknown()),
 });
 /** A request to the user and the answer. Without `outcome` it is open. */
@@ -266,5 +268,6 @@ export const turn = record({
   model: optional(z.string()),
   usage: optional(usage),
   retracted: optional(z.string()),
+  retracted_code: optional(textCode),
 });
 export type Turn = z.infer<typeof turn>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isUuid } from "../is-uuid.ts";
 import { optional, record } from "../record.ts";
+import { textCode } from "../text/coded-text.ts";
 import { type Turn, turnStatus } from "./transcript.ts";
 
 // Separate from `turn-table.ts`, because the page uses tables and no schemas.
@@ -42,6 +43,7 @@ export const turnTable = record({
   ended_at: someNumbers,
   model: someTexts,
   retracted: someTexts,
+  retracted_code: optional(z.array(z.nullable(textCode))),
   // The fields of `usage`. A turn without `input` has no usage.
   input: someNumbers,
   output: someNumbers,

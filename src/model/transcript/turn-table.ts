@@ -3,7 +3,7 @@ import { USAGE_FIELDS } from "../messages/usage-fields.ts";
 import type { Turn } from "./transcript.ts";
 import type { TurnTable } from "./turn-table-schema.ts";
 
-/** The optional fields of a turn besides `no_end` and `usage`, by the type of their values. */
+/** The optional fields of a turn besides `no_end`, `retracted_code` and `usage`, by the type of their values. */
 const NUMBERS = ["prompt_index", "started_at", "ended_at"] as const;
 const TEXTS = ["title", "model", "retracted"] as const;
 
@@ -25,6 +25,8 @@ export function tableOfTurns(given: Iterable<Turn | undefined>): TurnTable {
     if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
   for (const name of TEXTS)
     if (turns.some((turn) => turn[name] !== undefined)) table[name] = turns.map((turn) => turn[name] ?? null);
+  if (turns.some(({ retracted_code }) => retracted_code !== undefined))
+    table.retracted_code = turns.map(({ retracted_code = null }) => retracted_code);
   for (const name of USAGE_FIELDS)
     if (turns.some(({ usage }) => usage?.[name] !== undefined))
       table[name] = turns.map(({ usage }) => usage?.[name] ?? null);
@@ -57,6 +59,7 @@ export function turnsOfTable(table: TurnTable, session_id: string): Turn[] {
     const model = table.model?.[at] ?? null;
     const usage = usageAt(table, at);
     const retracted = table.retracted?.[at] ?? null;
+    const retracted_code = table.retracted_code?.[at] ?? null;
     if (table.no_end?.[at]) turn.no_end = true;
     if (prompt_index !== null) turn.prompt_index = prompt_index;
     if (title !== null) turn.title = title;
@@ -65,6 +68,7 @@ export function turnsOfTable(table: TurnTable, session_id: string): Turn[] {
     if (model !== null) turn.model = model;
     if (usage !== undefined) turn.usage = usage;
     if (retracted !== null) turn.retracted = retracted;
+    if (retracted_code !== null) turn.retracted_code = retracted_code;
     return turn;
   });
 }

@@ -1,5 +1,7 @@
 import { asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf } from "../../model/parts/content.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
+import { titleOfCall } from "../../model/text/request-texts.ts";
 import { argumentsText } from "./arguments-text.ts";
 import { approvalRequest } from "./request-forms.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
@@ -12,11 +14,10 @@ export const denial = (message = ""): JsonObject => ({
 });
 
 /** For example "Allow Bash: touch made.txt", with the command, file or address of the call. */
-export function titleOfCall(tool_name: string, input: JsonObject): string {
+export function titleOfToolCall(tool_name: string, input: JsonObject): CodedText {
   const target =
     asText(input.command) ?? asText(input.file_path) ?? asText(input.url) ?? asText(input.description);
-  const title = target === undefined ? undefined : titleOf(target);
-  return title === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${title}`;
+  return titleOfCall(tool_name, target === undefined ? undefined : titleOf(target));
 }
 
 /**
@@ -41,7 +42,7 @@ export function callRequest({
   const names = Object.keys(input);
   const command = names.length === 1 ? asText(input.command) : undefined;
   const request = approvalRequest({
-    title: titleOfCall(tool_name, input),
+    title: titleOfToolCall(tool_name, input),
     tool_name,
     subject: command ?? argumentsText(input),
     options: [

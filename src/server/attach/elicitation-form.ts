@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type FormField, formFields } from "../../model/forms/form-fields.ts";
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
-import type { DisplayText } from "../../model/text/display-text.ts";
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
+import { requestText } from "../../model/text/request-texts.ts";
 
 /** A form of an MCP server as questions of the page. */
 export interface ElicitationForm {
@@ -15,8 +16,14 @@ export interface ElicitationForm {
   contentOf(answers: ReadonlyMap<string, Answer>): JsonObject | undefined;
 }
 
-const DECLINE: RequestOption = { id: "decline", label: "Decline" };
-const LEAVE_EMPTY: RequestOption = { id: "empty", label: "Leave empty" };
+const DECLINE: RequestOption = {
+  id: "decline",
+  ...textFields("label", requestText("option_decline")),
+};
+const LEAVE_EMPTY: RequestOption = {
+  id: "empty",
+  ...textFields("label", requestText("option_leave_empty")),
+};
 
 /**
  * Reads a form of an MCP server, or a plain confirmation. `schema`: its `requestedSchema`. `undefined`: a form with fields or rules
@@ -33,7 +40,10 @@ export function readElicitationForm(
   const title = `${server}: ${message}`;
   if (unknown.length > 0 || fields.some(({ is_partial }) => is_partial === true)) return undefined;
   if (fields.length === 0) return confirmationOf(title);
-  const decline = fields.length === 1 ? DECLINE : { ...DECLINE, label: "Decline the whole form" };
+  const decline =
+    fields.length === 1
+      ? DECLINE
+      : { ...DECLINE, ...textFields("label", requestText("option_decline_form")) };
   const asked = fields.map((field) => ({ field, request: requestOf(field, title, decline) }));
   const isEmptied = ({ option_ids, text }: Answer): boolean =>
     // Other chosen options and typed text take precedence over `LEAVE_EMPTY`.
@@ -68,7 +78,7 @@ function confirmationOf(title: string): ElicitationForm {
     request_id: randomUUID(),
     kind: "question",
     title,
-    options: [{ id: "accept", label: "Accept" }, DECLINE],
+    options: [{ id: "accept", ...textFields("label", requestText("option_accept")) }, DECLINE],
   };
   return {
     requests: [request],
@@ -85,7 +95,7 @@ function requestOf(field: FormField, title: string, decline: RequestOption): Req
     kind: "question",
     title: `${title} – ${description === undefined ? label : `${label}: ${description}`}`,
     options: [...options, ...(is_required ? [] : [LEAVE_EMPTY]), decline],
-    ...(rule !== undefined && { subject: rule }),
+    ...(rule !== undefined && textFields("subject", rule)),
     ...(free_text && { free_text }),
     ...(multiple && { multiple }),
   };

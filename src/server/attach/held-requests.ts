@@ -158,6 +158,7 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
             request_id,
             kind: request.kind,
             title: shorten(request.title, ROW_TEXT_LIMIT),
+            ...(request.title_code === undefined ? {} : { title_code: request.title_code }),
             asked_at,
             ...(hides_dialog && { expires_at: asked_at + HIDDEN_MS }),
             in_terminal: true,

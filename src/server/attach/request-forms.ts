@@ -1,13 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
+import { titleFields } from "../../model/text/titles.ts";
 
 /** A request for approval to run exactly `subject`. */
-export function approvalRequest(
-  fields: Pick<Request, "title" | "tool_name" | "options" | "free_text"> & { subject: string },
-): Request {
+export function approvalRequest({
+  title,
+  ...fields
+}: Pick<Request, "tool_name" | "options" | "free_text"> & { title: DisplayText; subject: string }): Request {
   const digest = createHash("sha256").update(fields.subject, "utf8").digest("hex");
-  return { request_id: randomUUID(), kind: "approval", ...fields, digest };
+  return { request_id: randomUUID(), kind: "approval", ...titleFields(title), ...fields, digest };
 }
 
 /**

@@ -3,6 +3,8 @@ import { basename, dirname, join, relative } from "node:path";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
 import { agentTitle } from "../../model/text/agent-titles.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
@@ -68,9 +70,9 @@ export function rewindFrames(transcript: Transcript, message_id: string, at: num
   const first = turns[from];
   if (!first || first.retracted !== undefined) return [];
   const dropped = turns.slice(from).filter(({ retracted }) => retracted === undefined);
-  const reason = "rewound to an earlier prompt";
+  const reason = textFields("reason", retractionReason("retracted_by_rewind_to_prompt"));
   return [
-    ...dropped.map((turn): Frame => ({ type: "turn.retract", session_id, at, turn_id: turn.id, reason })),
+    ...dropped.map((turn): Frame => ({ type: "turn.retract", session_id, at, turn_id: turn.id, ...reason })),
     {
       type: "marker",
       session_id,

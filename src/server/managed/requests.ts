@@ -118,14 +118,17 @@ export function createRequests(options: {
         [...asked.values()]
           // Before it is on disk it is not in the transcript, so the user cannot read it.
           .filter(({ request, result }) => result === undefined && partOf(request.request_id) !== undefined)
-          .map(({ request: { request_id, kind, title, expires_at, tool_call_id }, asked_at }) => ({
-            request_id,
-            kind,
-            title: shorten(title, ROW_TEXT_LIMIT),
-            asked_at,
-            ...(expires_at === undefined ? {} : { expires_at }),
-            ...(tool_call_id === undefined ? {} : { tool_call_id }),
-          }))
+          .map(
+            ({ request: { request_id, kind, title, title_code, expires_at, tool_call_id }, asked_at }) => ({
+              request_id,
+              kind,
+              title: shorten(title, ROW_TEXT_LIMIT),
+              ...(title_code === undefined ? {} : { title_code }),
+              asked_at,
+              ...(expires_at === undefined ? {} : { expires_at }),
+              ...(tool_call_id === undefined ? {} : { tool_call_id }),
+            }),
+          )
       );
     },
     async ask(request, signal) {

@@ -4,6 +4,7 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { repositoryName } from "../../model/repository.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
@@ -65,7 +66,7 @@ function read(state: AmpState, record: SessionRecord): RecordResult {
   if (key === "head") return readHead(state, record);
   if (record.deleted === true) {
     const conversation = new Conversation(state.conversation, record);
-    conversation.retract("removed by Amp");
+    conversation.retract(retractionReason("removed_by", { agent: "Amp" }));
     return conversation.result({ kind: "folded", into: "what it removed" });
   }
   if (value.type === "tool_result") {

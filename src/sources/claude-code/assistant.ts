@@ -1,6 +1,8 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
@@ -350,16 +352,26 @@ function readServerResult(session: Session, line: Line, call_id: string, block: 
 
 /** Retracts the older lines that this line replaces. */
 function withdrawSuperseded(session: Session, line: Line): void {
-  withdraw(session, line, asStrings(line.value.supersedesUuids), "replaced by a later answer");
+  withdraw(
+    session,
+    line,
+    asStrings(line.value.supersedesUuids),
+    retractionReason("replaced_by_later_answer"),
+  );
 }
 
 /** Retracts the parts of the given lines. */
-export function withdraw(session: Session, line: Line, uuids: readonly string[], reason: string): void {
+export function withdraw(session: Session, line: Line, uuids: readonly string[], reason: DisplayText): void {
   for (const uuid of uuids) {
     const made = session.partsOfLine.get(uuid);
     if (made === undefined) continue;
     for (const part_id of made.part_ids) {
-      session.push(line, { type: "message.retract", message_id: made.message_id, part_id, reason });
+      session.push(line, {
+        type: "message.retract",
+        message_id: made.message_id,
+        part_id,
+        ...textFields("reason", reason),
+      });
     }
   }
 }

@@ -1,5 +1,7 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { outcomeReason } from "../../model/text/outcome-reasons.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { IN_MEMORY_LIST } from "../recent.ts";
 import { resultContent } from "./content.ts";
@@ -94,7 +96,7 @@ export function leaveBackground(session: Session, line: Line): void {
     if (call.emitted_end !== undefined) continue;
     emitEnd(session, line, call, {
       status: "aborted",
-      outcome: { kind: "unknown", reason: "The file does not record how the run ended" },
+      outcome: { kind: "unknown", ...textFields("reason", outcomeReason("run_end_not_recorded")) },
       output_text: call.launched,
       run_status: undefined,
     });

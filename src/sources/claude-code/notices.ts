@@ -2,6 +2,7 @@ import { asArray, asNumber, asObject, asString, asStrings, asText } from "../../
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
 import { foldTitle } from "../../model/text/fold-titles.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
@@ -150,7 +151,7 @@ function readRefusal(
     const title = claudeCodeTitle("refusal_answered_again", { from, to });
     session.marker(line, "model_switch", title, why, value);
   }
-  withdraw(session, line, asStrings(value.retractedMessageUuids), "withdrawn: the model refused");
+  withdraw(session, line, asStrings(value.retractedMessageUuids), retractionReason("retracted_by_refusal"));
   return SHOWN;
 }
 

@@ -1,6 +1,8 @@
 import type { ToolStatus } from "../../model/messages/message.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Decider, Permission } from "../../model/parts/outcome.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { outcomeReason } from "../../model/text/outcome-reasons.ts";
 
 /** The parts of a result's line that describe how its call ended. */
 interface ResultLine {
@@ -137,7 +139,7 @@ function outcomeOfText(line: ResultLine): CallOutcome | undefined {
     return stoppedByPerson(line, rejectionOf(line));
   if (!is_error) return undefined;
   if (CANCELLED.test(output_text))
-    return { kind: "stopped", by: "program", reason: "A parallel call failed or was stopped" };
+    return { kind: "stopped", by: "program", ...textFields("reason", outcomeReason("parallel_call_failed")) };
   const hook = hookOf(output_text);
   if (hook !== undefined) return refused(line, hook);
   if (BY_RULE.test(output_text)) return refused(line, { by: "rule" });

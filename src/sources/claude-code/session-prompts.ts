@@ -1,5 +1,7 @@
 import type { Part } from "../../model/messages/part.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { pushUnplaced } from "./session-parts.ts";
@@ -101,7 +103,7 @@ function rewind(session: Session, line: Line, text: string): void {
     pushUnplaced(session, line, {
       type: "turn.retract",
       turn_id: turn.turn_id,
-      reason: "rewound to an earlier prompt",
+      ...textFields("reason", retractionReason("retracted_by_rewind_to_prompt")),
     });
   }
   session.marker(line, "rewind", claudeCodeTitle("claude_rewound_turns", { turns: abandoned.length }));

@@ -3,6 +3,7 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
@@ -69,7 +70,7 @@ function read(state: ClineState, record: SessionRecord): RecordResult {
   }
   if (record.deleted === true) {
     if (isMessage) state.count = Math.min(state.count, index);
-    conversation.retract("removed by Cline");
+    conversation.retract(retractionReason("removed_by", { agent: "Cline" }));
     return conversation.result({ kind: "folded", into: "what it removed" });
   }
   if (key === "session") return readSession(conversation, value);

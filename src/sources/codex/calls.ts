@@ -1,4 +1,6 @@
 import type { MediaPart } from "../../model/messages/part.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { outcomeReason } from "../../model/text/outcome-reasons.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { jsonBytes, keepNewest, keepWithin, keyOfText } from "./bounds.ts";
 import { type Call, CallTable, type CallTableState, hasArguments, initialCallTable } from "./call-table.ts";
@@ -201,7 +203,7 @@ export class Calls {
     let outcome = output.outcome ?? facts.outcome ?? (hasFailed ? facts.denied : undefined);
     if (outcome !== undefined) outcome = underPolicy(outcome, this.writer.state.approval_policy);
     else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, this.table.inputOf(call)))
-      outcome = { kind: "stopped", reason: "The agent interrupted the command" };
+      outcome = { kind: "stopped", ...textFields("reason", outcomeReason("command_interrupted")) };
     if (outcome !== undefined) call.output = { ...output, status: "aborted", outcome };
     // A "completed" script counts as failed if a command inside it failed.
     else if (output.status === "success" && hasFailed) call.output = { ...output, status: "error" };

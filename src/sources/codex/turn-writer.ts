@@ -1,4 +1,6 @@
 import type { DisplayText } from "../../model/text/display-text.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { messageFields, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
@@ -27,7 +29,8 @@ export class TurnWriter extends Turns {
   rollBack(count: number): void {
     const { userTurns } = this.state;
     for (const turn_id of userTurns.splice(Math.max(0, userTurns.length - count))) {
-      this.push({ ...this.common, type: "turn.retract", turn_id, reason: "Rolled back" });
+      const reason = textFields("reason", retractionReason("rolled_back"));
+      this.push({ ...this.common, type: "turn.retract", turn_id, ...reason });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { completeFrame } from "../complete-frame.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
@@ -84,27 +85,28 @@ export class RecordFrames {
   }
 
   /** Retracts everything that the record created, because its agent deleted it. */
-  retract(reason: string): void {
+  retract(reason: DisplayText): void {
     const { message_id } = this.recordPart(false);
     const step = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
-    for (const id of [message_id, step]) this.emit({ type: "message.retract", message_id: id, reason });
+    for (const id of [message_id, step]) this.retractMessage(id, reason);
   }
 
   /** Retracts what the record with this key created: the turn that it opened, its step, or its other parts. */
-  retractRecord(key: string, made: "turn" | "step" | "parts", reason: string): void {
+  retractRecord(key: string, made: "turn" | "step" | "parts", reason: DisplayText): void {
     const { session_id } = this.state;
     switch (made) {
       case "turn":
         this.retractTurn(uuidFrom(session_id, `turn:${key}`), reason);
         return;
       case "step":
-        this.emit({ type: "message.retract", message_id: uuidFrom(session_id, `message:${key}`), reason });
+        this.retractMessage(uuidFrom(session_id, `message:${key}`), reason);
         return;
       case "parts": {
         const message_id = uuidFrom(session_id, `record:${key}`);
-        this.emit({ type: "message.retract", message_id, reason });
+        this.retractMessage(message_id, reason);
         // Errors and interrupts belong to no message.
-        this.emit({ type: "message.retract", message_id, part_id: partId(message_id, 0), reason });
+        const part = { message_id, part_id: partId(message_id, 0) };
+        this.emit({ type: "message.retract", ...part, ...textFields("reason", reason) });
         return;
       }
       default:
@@ -113,8 +115,12 @@ export class RecordFrames {
   }
 
   /** Retracts a turn by its id (`turn_id`). */
-  retractTurn(turn_id: string, reason: string): void {
-    this.emit({ type: "turn.retract", turn_id, reason });
+  retractTurn(turn_id: string, reason: DisplayText): void {
+    this.emit({ type: "turn.retract", turn_id, ...textFields("reason", reason) });
+  }
+
+  private retractMessage(message_id: string, reason: DisplayText): void {
+    this.emit({ type: "message.retract", message_id, ...textFields("reason", reason) });
   }
 
   /** Emits a frame that creates a part. */

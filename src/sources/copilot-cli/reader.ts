@@ -242,7 +242,7 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
     case "abort":
       flushFigures(event, key);
       conversation.interrupt(
-        own(ABORTS, asString(data.reason)) ?? `Stopped: ${asText(data.reason) ?? "no reason given"}`,
+        own(ABORTS, asString(data.reason)) ?? asText(data.reason)?.replaceAll("_", " ") ?? "Stopped",
       );
       endRuns(event, "interrupted");
       return;

@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { type DisplayText, textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -130,7 +132,7 @@ class RecordReading extends MessageReading {
     const { state } = this;
     const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
     for (const key of takeNames(state.messages, Math.max(0, at))) {
-      this.retract(key, "rewound");
+      this.retract(key, retractionReason("retracted_by_rewind"));
       addName(state.rewound, key, MAX_MESSAGES);
     }
     this.emitShown({
@@ -143,13 +145,14 @@ class RecordReading extends MessageReading {
 
   private deleted(key: string): void {
     this.fold("its earlier parts");
-    this.retract(key, "deleted in Gemini CLI");
+    this.retract(key, retractionReason("deleted_in", { agent: "Gemini CLI" }));
   }
 
-  private retract(key: string, reason: string): void {
+  private retract(key: string, why: DisplayText): void {
+    const reason = textFields("reason", why);
     const message_id = uuidFrom(this.session_id, key);
-    this.put({ type: "message.retract", message_id, reason });
-    if (key.startsWith("user:")) this.put({ type: "turn.retract", turn_id: message_id, reason });
+    this.put({ type: "message.retract", message_id, ...reason });
+    if (key.startsWith("user:")) this.put({ type: "turn.retract", turn_id: message_id, ...reason });
   }
 
   /** `path`: position of the message in the record. */

@@ -1,5 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
@@ -50,7 +51,7 @@ function read(state: GooseState, record: SessionRecord): RecordResult {
   });
   if (record.deleted === true) {
     state.count = Math.min(state.count, position);
-    conversation.retract("removed by goose");
+    conversation.retract(retractionReason("removed_by", { agent: "goose" }));
     return conversation.result({ kind: "folded", into: "what it removed" });
   }
   if (asText(value.working_dir) !== undefined && value.role === undefined)

@@ -123,7 +123,7 @@ function readUser(conversation: Conversation, value: JsonObject): RecordResult {
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (asText(value.prior_turn_interrupt) !== undefined && conversation.hasRunningTurn)
-    conversation.interrupt(`Interrupted: ${asText(value.prior_turn_interrupt)?.replaceAll("_", " ")}`);
+    conversation.interrupt(asText(value.prior_turn_interrupt)?.replaceAll("_", " ") ?? "Interrupted");
   const queued = reason === "interjection";
   if (injected.length > 0 && parts.length > 0 && !queued) conversation.beginTurn();
   if (injected.length > 0)

@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
@@ -272,7 +273,7 @@ function readApproval(
     "note",
     decision === "rejected"
       ? sourceTitle("refused_action", { action })
-      : sourceTitle("decided", { decision, action: action ?? "a call" }),
+      : sourceTitle("decided", { decision, action }),
     asText(result.feedback),
     result,
   );
@@ -288,7 +289,7 @@ function readUndo(state: KimiState, conversation: Conversation, value: JsonObjec
     if (state.turns[at]?.typed === true) typed += 1;
   }
   const undone = state.turns.splice(at);
-  for (const { id } of undone) conversation.retractTurn(id, "undone by the user");
+  for (const { id } of undone) conversation.retractTurn(id, retractionReason("undone_by_user"));
   conversation.marker("rewind", sourceTitle("undone", { turns: undone.length }));
   return undefined;
 }

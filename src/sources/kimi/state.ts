@@ -1,6 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, isBlank } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Conversation, ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 import { unwrap } from "../conversation/wrappers.ts";
@@ -30,7 +31,7 @@ export interface KimiState extends StartedRuns {
 }
 
 /** Title of context that Kimi added by itself. */
-export const CONTEXT_TITLE = "Context from Kimi";
+export const CONTEXT_TITLE = sourceTitle("context_from", { agent: "Kimi" });
 
 const MAX_TURNS = 200;
 /** Value of `allowed` for a refused call. */

@@ -10,11 +10,11 @@ import { promptKey } from "../conversation/runs.ts";
 import { CONTEXT_TITLE, emitPrompt, type KimiState } from "./state.ts";
 
 /** Titles of context messages by the kind of their origin. */
-const CONTEXT: Readonly<Record<string, string>> = {
+const CONTEXT: Readonly<Record<string, CodedText>> = {
   injection: CONTEXT_TITLE,
-  compaction_summary: "Summary of the earlier conversation",
-  hook_result: "Hook output",
-  retry: "Retry",
+  compaction_summary: sourceTitle("summary_of_earlier_conversation"),
+  hook_result: sourceTitle("hook_output"),
+  retry: sourceTitle("retry_context"),
 };
 
 /** Reads a command that the user ran in the shell: its input, then its output. Their `&`, `<`, `>` and quotes are escaped. */
@@ -119,7 +119,7 @@ export function readUserMessage(
       return undefined;
     }
     default:
-      conversation.unknown(record.value, `Message of ${asString(message.role) ?? "an unknown role"}`);
+      conversation.unknown(record.value, sourceTitle("message_of_role", { role: asString(message.role) }));
       return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -71,8 +72,8 @@ export function readEntry(
       conversation.marker(
         "model_switch",
         sourceTitle("model_changed", {
-          before: asText(data.from_model) ?? "unknown",
-          now: model ?? "unknown",
+          before: asText(data.from_model),
+          now: model,
         }),
         asText(data.reason),
         data,
@@ -137,7 +138,7 @@ function readRetraction(
     conversation.marker("note", sourceTitle("prompt_withdrawn"), text);
     return conversation.result();
   }
-  conversation.retractRecord(prompt.key, prompt.made, "withdrawn by the user");
+  conversation.retractRecord(prompt.key, prompt.made, retractionReason("retracted_by_user"));
   state.items.splice(at, 1);
   return conversation.result({ kind: "folded", into: "the withdrawn prompt" });
 }
@@ -150,7 +151,7 @@ function rewind(state: KlaudeState, conversation: Conversation, checkpoint: numb
   const at = state.items.findIndex((item) => item.checkpoint !== undefined && item.checkpoint === checkpoint);
   if (at === -1) return 0;
   const items = state.items.splice(at + 1);
-  for (const { key, made } of items) conversation.retractRecord(key, made, "rewound by the model");
+  for (const { key, made } of items) conversation.retractRecord(key, made, retractionReason("retracted_by_rewind_of_model"));
   return items.length;
 }
 

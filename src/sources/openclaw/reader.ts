@@ -52,7 +52,7 @@ function read(state: OpenClawState, record: SessionRecord): RecordResult {
   const conversation = () => new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
   if (deleted === true) {
     const current = conversation();
-    current.retract("removed by OpenClaw");
+    current.retract(retractionReason("removed_by", { agent: "OpenClaw" }));
     return current.result({ kind: "folded", into: "what it removed" });
   }
   if (key === "session") return readFacts(state, conversation(), value);

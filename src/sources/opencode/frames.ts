@@ -1,5 +1,7 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { completeFrame } from "../complete-frame.ts";
 import type { Disposition, SessionRecord } from "../contract.ts";
@@ -66,13 +68,13 @@ export class OpenCodeFrames {
   }
 
   protected retract(message: string, part: string | undefined, role: "user" | "assistant"): void {
-    const reason = "undone in opencode";
+    const reason = textFields("reason", retractionReason("undone_in", { agent: "opencode" }));
     const message_id = this.messageId(message);
     if (part !== undefined)
-      this.put({ type: "message.retract", message_id, part_id: this.partId(part), reason });
+      this.put({ type: "message.retract", message_id, part_id: this.partId(part), ...reason });
     else {
-      this.put({ type: "message.retract", message_id, reason });
-      if (role === "user") this.put({ type: "turn.retract", turn_id: message_id, reason });
+      this.put({ type: "message.retract", message_id, ...reason });
+      if (role === "user") this.put({ type: "turn.retract", turn_id: message_id, ...reason });
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { StopReason } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
@@ -100,7 +101,7 @@ function readAssistant(
   const reason = asString(message.stopReason);
   const why = asText(message.errorMessage);
   if (state.failed !== undefined) {
-    conversation.retractRecord(state.failed, "step", "the request failed and was sent again");
+    conversation.retractRecord(state.failed, "step", retractionReason("failed_and_sent_again"));
     delete state.failed;
   }
   if (blocks.length > 0 || usage !== undefined) {

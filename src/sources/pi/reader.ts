@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
@@ -123,7 +124,7 @@ function followBranch(state: PiState, conversation: Conversation, parentId: stri
   conversation.beginTurn({ force: true });
   const { turns, records } = withdrawn(branch);
   for (const { key, made } of records)
-    conversation.retractRecord(key, made, "abandoned: another branch continues from an earlier entry");
+    conversation.retractRecord(key, made, retractionReason("branch_abandoned"));
   conversation.marker(
     "rewind",
     sourceTitle(branch.resumes ? "continued_from_branch" : "went_back", {

@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { messageFields } from "../../model/text/titles.ts";
 import { putResult } from "./ai-sdk-calls.ts";
@@ -97,7 +99,8 @@ function resetStep(stream: AiSdkStream): void {
   const message_id = writer.message_id;
   endStep(stream);
   if (message_id !== undefined) {
-    writer.put({ type: "message.retract", message_id, reason: "The step was restarted" });
+    const reason = textFields("reason", retractionReason("step_restarted"));
+    writer.put({ type: "message.retract", message_id, ...reason });
   }
 }
 

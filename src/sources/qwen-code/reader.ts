@@ -2,6 +2,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
@@ -152,7 +153,8 @@ function followBranch(state: QwenState, conversation: Conversation, parent: stri
   const { turns, records } = withdrawn(branch);
   if (records.length === 0) return;
   conversation.beginTurn({ force: true });
-  for (const { key, made } of records) conversation.retractRecord(key, made, "rewound to an earlier prompt");
+  for (const { key, made } of records)
+    conversation.retractRecord(key, made, retractionReason("retracted_by_rewind_to_prompt"));
   conversation.marker(
     "rewind",
     turns === 0 ? sourceTitle("rewound") : sourceTitle("rewound_turns", { turns }),

@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asText } from "../../model/narrow.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
@@ -90,7 +91,7 @@ function readRecord(state: TaskState, record: SessionRecord): RecordResult {
   if (record.deleted === true || list === undefined) {
     const conversation = new Conversation(state.conversation, record);
     if (record.deleted === true) {
-      conversation.retract("undone");
+      conversation.retract(retractionReason("retracted_by_undo"));
       return conversation.result({ kind: "folded", into: "the undone messages" });
     }
     conversation.unknown(value, sourceTitle("record_named", { name: key }));

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import type { KeyBinding } from "./keys.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { type SessionRows, useClient } from "./store.ts";
@@ -30,10 +31,10 @@ export function waitsOf(row: SessionSummary): Wait[] {
     const key = `${row.id} ${since} ${waiting.for ?? ""}`;
     return [{ row, key, title: t.waiting.agent(waiting), since, href: sessionHref(row.id) }];
   }
-  return requests.map(({ request_id, title, asked_at, in_terminal }) => ({
+  return requests.map(({ request_id, title, title_code, asked_at, in_terminal }) => ({
     row,
     key: request_id,
-    title,
+    title: titleText(title, title_code),
     since: asked_at,
     href: sessionHref(row.id, in_terminal ? "" : `part-${request_id}`),
     request_id,

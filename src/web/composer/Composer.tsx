@@ -11,6 +11,7 @@ import { sessionHref } from "../app/router.ts";
 import { useClient } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
@@ -135,7 +136,9 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       {waiting !== undefined && (
         <p className="composer-note">
           <span className="needs-you">{t.waiting.name}</span>{" "}
-          <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
+          <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>
+            {visible(titleText(waiting.title, waiting.title_code), "prose")}
+          </a>
           {more > 0 && t.composer.andMore(more)}
         </p>
       )}

@@ -4,9 +4,10 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { nameOfRequest, namesTool, optionLabel } from "./describe-part.ts";
+import { nameOfRequest, namesTool, optionLabel, titleOfRequest } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
 import { useIntendedClicks } from "./use-intended-clicks.ts";
@@ -21,6 +22,9 @@ const KEYS: Record<Kind, string | undefined> = {
   reject_once: "N",
   reject_always: undefined,
 };
+
+const descriptionOf = ({ description, description_code }: RequestOption): string | undefined =>
+  description && visibleText(titleText(description, description_code), "prose");
 
 const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
 
@@ -57,7 +61,7 @@ export function ApprovalForm({
         {namesTool(request) && (
           <span className="request-tool">{visible(request.tool_name ?? "", "name")} </span>
         )}
-        {visible(request.title, "prose")}
+        {visible(titleOfRequest(request), "prose")}
       </p>
       {subject !== undefined && (
         <>
@@ -93,14 +97,14 @@ export function ApprovalForm({
               className={`answer${isReject(option) ? " answer-reject" : ""}`}
               disabled={busy}
               aria-disabled={isNew}
-              title={option.description && visibleText(option.description, "prose")}
+              title={descriptionOf(option)}
               {...(rowsBelow > 0 ? { "aria-describedby": below } : {})}
               onClick={(event) => {
                 if (isIntended(event)) void answer(option);
               }}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
             >
-              {visible(optionLabel(option.label), "prose")}
+              {visible(optionLabel(option), "prose")}
               <AnswerKey option={option} options={request.options} />
             </button>
           ))}

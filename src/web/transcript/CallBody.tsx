@@ -123,6 +123,7 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
   };
 }
 
-function abortReason({ reason, reason_code, outcome }: AbortedState): string | undefined {
-  return reason === undefined ? outcome?.reason : titleText(reason, reason_code);
+function abortReason(state: AbortedState): string | undefined {
+  const { reason, reason_code } = state.reason === undefined ? (state.outcome ?? {}) : state;
+  return reason === undefined ? undefined : titleText(reason, reason_code);
 }

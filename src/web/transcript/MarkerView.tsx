@@ -1,11 +1,13 @@
 import type { ReactNode } from "react";
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText } from "../../model/narrow.ts";
+import { titleOf } from "../../model/parts/content.ts";
+import type { TextCode } from "../../model/text/coded-text.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { t } from "../text/text.ts";
-import { titleText } from "../text/title-text.ts";
+import { textWithLines, titleText } from "../text/title-text.ts";
 import { textCodeIn } from "../text/translated.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
@@ -15,13 +17,15 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
+type Marker = TranscriptPartOf<"marker">;
+
 /** A marker in one line, which expands to its details. Errors are expanded at first. */
 export function MarkerView({
   part,
   host,
   isTarget,
 }: {
-  part: TranscriptPartOf<"marker">;
+  part: Marker;
   host: TranscriptHost;
   isTarget: boolean;
 }): ReactNode {
@@ -55,7 +59,7 @@ export function MarkerView({
     <Disclosure open={open} onOpen={setOpen} className={className} summary={line}>
       {part.text !== undefined && (
         <WholeText {...fieldText(part, "text", host)}>
-          {(text) => <Markdown text={text} idPrefix={`${part.id}-`} />}
+          {(text) => <Markdown text={textWithLines(text, codeOfText(part))} idPrefix={`${part.id}-`} />}
         </WholeText>
       )}
       {part.data !== undefined && (
@@ -63,6 +67,12 @@ export function MarkerView({
       )}
     </Disclosure>
   );
+}
+
+/** The code of a marker's text. The text of an error or interrupt may repeat the title, with further lines. */
+function codeOfText({ kind, title, title_code, text = "", text_code }: Marker): TextCode | undefined {
+  if (text_code !== undefined || (kind !== "error" && kind !== "interrupt")) return text_code;
+  return titleOf(text)?.toLowerCase() === title.toLowerCase() ? title_code : undefined;
 }
 
 /** Id of the session that the marker refers to, if any. */

@@ -1,7 +1,7 @@
 import { type CSSProperties, memo, type ReactNode, useContext, useMemo, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
-import { titleText } from "../text/title-text.ts";
+import { textWithLines, titleText } from "../text/title-text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
@@ -253,7 +253,9 @@ function Retractable({
         onClick={() => setOpen(!open)}
       >
         <span className="marker-kind">{t.part.withdrawn}</span>{" "}
-        <span className="marker-title">{visible(beginning || part.retracted, "prose")}</span>
+        <span className="marker-title">
+          {visible(beginning || textWithLines(part.retracted, part.retracted_code), "prose")}
+        </span>
       </button>
       {open && <div className="retracted-content">{children}</div>}
     </div>

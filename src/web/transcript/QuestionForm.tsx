@@ -2,9 +2,10 @@ import "../text/session-text.ts";
 import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
+import { textWithLines, titleText } from "../text/title-text.ts";
 import { isComposing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { nameOfRequest } from "./describe-part.ts";
+import { nameOfRequest, optionLabel, titleOfRequest } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
 import { useIntendedClicks } from "./use-intended-clicks.ts";
@@ -54,9 +55,13 @@ export function QuestionForm({
     >
       <fieldset className="request-options" disabled={send === undefined || busy}>
         <legend className="request-title">
-          <span className="needs-you">{t.waiting.name}</span> {visible(request.title, "prose")}
+          <span className="needs-you">{t.waiting.name}</span> {visible(titleOfRequest(request), "prose")}
         </legend>
-        {request.subject !== undefined && <p className="request-said">{visible(request.subject, "prose")}</p>}
+        {request.subject !== undefined && (
+          <p className="request-said">
+            {visible(textWithLines(request.subject, request.subject_code), "prose")}
+          </p>
+        )}
         {request.options.map((option) => (
           <label key={option.id} className="request-option">
             <input
@@ -66,9 +71,12 @@ export function QuestionForm({
               onChange={(event) => choose(option.id, event.target.checked)}
             />
             <span>
-              {visible(option.label, "prose")}
+              {visible(optionLabel(option), "prose")}
               {option.description !== undefined && (
-                <span className="request-about"> {visible(option.description, "prose")}</span>
+                <span className="request-about">
+                  {" "}
+                  {visible(titleText(option.description, option.description_code), "prose")}
+                </span>
               )}
             </span>
           </label>

@@ -2,10 +2,11 @@ import type { ReactNode } from "react";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
+import { textWithLines } from "../text/title-text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { onDemand } from "../ui/on-demand.tsx";
 import { Disclosure } from "./Disclosure.tsx";
-import { namesTool, optionLabel } from "./describe-part.ts";
+import { namesTool, optionLabel, titleOfRequest } from "./describe-part.ts";
 import type { RequestResult, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { useAnswer } from "./use-answer.ts";
@@ -56,7 +57,7 @@ function ClosedRequest({
             <span className="request-outcome">{outcomeText(request, result)}</span>
             {" · "}
             {namesTool(request) && <>{visible(request.tool_name ?? "", "name")}: </>}
-            {visible(request.title, "prose")}
+            {visible(titleOfRequest(request), "prose")}
           </span>
           {part.closed_at !== undefined && (
             <span className="request-closed">{` · ${host.formatTime(part.closed_at)}`}</span>
@@ -64,12 +65,14 @@ function ClosedRequest({
         </span>
       }
     >
-      {request.subject !== undefined && <ExactText text={request.subject} label={t.request.askedFor} />}
+      {request.subject !== undefined && (
+        <ExactText text={textWithLines(request.subject, request.subject_code)} label={t.request.askedFor} />
+      )}
       {request.kind === "question" && request.options.length > 0 && (
         <ul className="card-list">
           {request.options.map((option) => (
             <li key={option.id} {...(chosen.has(option.id) ? { className: "chosen" } : {})}>
-              {visible(optionLabel(option.label), "prose")}
+              {visible(optionLabel(option), "prose")}
               {chosen.has(option.id) && <span className="subject-more"> {t.request.chosen}</span>}
             </li>
           ))}
@@ -96,8 +99,9 @@ function outcomeText(request: Request, { outcome, answer }: RequestResult): Reac
 }
 
 /** The effect of a chosen approval option: from its label if that is one of ours, otherwise with the label in parentheses. */
-function chosenText({ kind, label }: RequestOption): string {
-  switch (kind) {
+function chosenText(option: RequestOption): string {
+  const label = option.label_code === undefined ? option.label : optionLabel(option);
+  switch (option.kind) {
     case "allow_once":
     case "allow_always":
       return t.request.outcome(true, label);
@@ -106,9 +110,9 @@ function chosenText({ kind, label }: RequestOption): string {
       // Older daemons wrote "Do not allow".
       return t.request.outcome(false, label.replace(/^Do not allow\b/, "Deny"));
     case undefined:
-      return optionLabel(label);
+      return optionLabel(option);
   }
-  return kind satisfies never;
+  return option.kind satisfies never;
 }
 
 function answeredText(request: Request, answer: Answer | undefined): ReactNode {

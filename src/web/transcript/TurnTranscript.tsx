@@ -7,6 +7,7 @@ import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
 import { plainMarkdown } from "../text/plain-markdown.ts";
 import { t } from "../text/text.ts";
+import { textWithLines } from "../text/title-text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
@@ -256,7 +257,7 @@ const TurnHeading = memo(function TurnHeading({
         )}
         {turn.retracted !== undefined && (
           <p className="note">
-            {t.turn.withdrawn} {visible(turn.retracted, "prose")}
+            {t.turn.withdrawn} {visible(textWithLines(turn.retracted, turn.retracted_code), "prose")}
           </p>
         )}
       </div>

@@ -1,10 +1,11 @@
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { labelOf, type PartText, textsOf } from "../../model/parts/part-kinds.ts";
-import type { Request } from "../../model/request.ts";
+import type { Request, RequestOption } from "../../model/request.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
 import { terminalText } from "../code/ansi.ts";
 import { t } from "../text/text.ts";
+import { titleText } from "../text/title-text.ts";
 import { oneLine } from "./tool-cards/card.ts";
 
 /** The name of a part's kind, for the gutter. */
@@ -14,8 +15,9 @@ export function kindName(part: TranscriptPart): string {
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
 
-/** The label of an option, translated if it is one of the standard labels. */
-export function optionLabel(label: string): string {
+/** The label of an option, translated if Verbatim wrote it, or if it is one of the standard labels of approvals. */
+export function optionLabel({ label, label_code, kind }: RequestOption): string {
+  if (label_code !== undefined || kind === undefined) return titleText(label, label_code);
   const names: Readonly<Record<string, string>> = t.request.labels;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
@@ -57,9 +59,14 @@ export function namesTool({ tool_name, title }: Request): boolean {
   return tool_name !== undefined && !title.includes(tool_name);
 }
 
+/** The title of a request in the page's language. */
+export const titleOfRequest = ({ title, title_code }: Pick<Request, "title" | "title_code">): string =>
+  titleText(title, title_code);
+
 /** Accessible name of a request, which distinguishes it from other requests. */
 export function nameOfRequest(request: Request): string {
-  const { kind, tool_name = "", title } = request;
+  const { kind, tool_name = "" } = request;
+  const title = titleOfRequest(request);
   const tool = namesTool(request) ? `${visibleText(tool_name, "name")} ` : "";
   return t.request.named(kind, `${tool}${visibleText(oneLine(title, 120), "prose")}`);
 }

@@ -95,7 +95,11 @@ it("asks for each field of a form, lets the user review the answers, and sends t
     { title: "Deploy (5 of 5): Notify", options: ["Yes", "No", "Leave empty", "Decline", "Cancel"] },
     { title: "Deploy", options: ["Send", "Change the answers", "Decline", "Cancel"] },
   ]);
-  expect(host.requests[0]).toMatchObject({ kind: "question", subject: "Of the release" });
+  expect(host.requests[0]).toMatchObject({
+    kind: "question",
+    title_code: { code: "form_field", params: { message: "Deploy", at: 1, of: 5, label: "Name" } },
+    subject: "Of the release",
+  });
   expect(host.requests[2]?.options[1]).toMatchObject({ description: "Customers see it" });
   expect(host.requests[5]?.subject).toBe(
     "Name: v2\ncount: 3\nTarget: live\nChecks: lint, e2e\nNotify: false",

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createUpdateReader } from "../../../src/agent/acp/update-reader.ts";
 import { frame as frameSchema } from "../../../src/model/frames/frame.ts";
 import { createOrderChecker } from "../../../src/model/frames/order.ts";
+import { outcomeReason } from "../../../src/model/text/outcome-reasons.ts";
 import { accumulate } from "../../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
 import { SESSION } from "./acting-host.ts";
@@ -158,7 +159,7 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
           take(frames);
           expect(frames.length + count() - before).toBeGreaterThan(0);
         } else if (step.do === "ask") take(reader.announce(step.value).frames);
-        else if (step.do === "refuse") reader.refuse("c1", "Refused");
+        else if (step.do === "refuse") reader.refuse("c1", outcomeReason("not_allowed"));
         else if (step.do === "late") {
           take(reader.endTurn({ stopReason: "end_turn" }).frames);
           take([{ type: "turn.end", session_id: SESSION, at: 2, status: "completed" }]);

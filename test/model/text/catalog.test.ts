@@ -6,6 +6,9 @@ import { CodedError, titleOfError } from "../../../src/model/text/coded-error.ts
 import { codexTitles } from "../../../src/model/text/codex-titles.ts";
 import { failureTexts } from "../../../src/model/text/failure-texts.ts";
 import { foldTitles } from "../../../src/model/text/fold-titles.ts";
+import { outcomeReasons } from "../../../src/model/text/outcome-reasons.ts";
+import { requestTexts } from "../../../src/model/text/request-texts.ts";
+import { retractionReasons } from "../../../src/model/text/retraction-reasons.ts";
 import { sourceTitles } from "../../../src/model/text/source-titles.ts";
 import { messageFields, titleFields, withLines } from "../../../src/model/text/titles.ts";
 
@@ -63,9 +66,17 @@ describe("a coded text", () => {
 });
 
 it("codes are unique", () => {
-  const codes = [agentTitles, claudeCodeTitles, codexTitles, failureTexts, foldTitles, sourceTitles].flatMap(
-    (texts) => Object.keys(texts),
-  );
+  const codes = [
+    agentTitles,
+    claudeCodeTitles,
+    codexTitles,
+    failureTexts,
+    foldTitles,
+    outcomeReasons,
+    requestTexts,
+    retractionReasons,
+    sourceTitles,
+  ].flatMap((texts) => Object.keys(texts));
   expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toStrictEqual([]);
   expect(codes.filter((code) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code))).toStrictEqual([]);
 });

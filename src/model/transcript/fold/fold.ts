@@ -1,5 +1,6 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { CallOutcome } from "../../parts/outcome.ts";
+import type { TextFields } from "../../text/display-text.ts";
 import { foldTitle } from "../../text/fold-titles.ts";
 import { partId } from "../../uuid.ts";
 import { type Positions, place, placeGrowth, turnOfPart } from "../positions.ts";
@@ -132,7 +133,27 @@ export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
 /** Marks the turn as retracted. Its parts are unchanged. */
 export function retractTurn(fold: Fold, frame: FrameOf<"turn.retract">): void {
   const index = fold.positions.turns.get(frame.turn_id);
-  if (index !== undefined) changeTurn(fold, index, (turn) => ({ ...turn, retracted: frame.reason }));
+  if (index !== undefined) changeTurn(fold, index, (turn) => withReason(turn, frame));
+}
+
+type Retraction = Pick<Turn, "retracted" | "retracted_code">;
+
+/** A turn or part as retracted for a reason. */
+export function withReason<Retracted extends Retraction>(
+  before: Retracted,
+  { reason, reason_code }: TextFields<"reason">,
+): Retracted {
+  const after = { ...before, retracted: reason };
+  delete after.retracted_code;
+  return reason_code === undefined ? after : { ...after, retracted_code: reason_code };
+}
+
+/** The fields of a turn or part that say why it is retracted, if it is. */
+export function retractionOf({ retracted, retracted_code }: Retraction): Retraction {
+  return {
+    ...(retracted === undefined ? {} : { retracted }),
+    ...(retracted_code === undefined ? {} : { retracted_code }),
+  };
 }
 
 /** Facts from a frame about its part: the time in milliseconds, the step, the record, and truncated fields. */

@@ -1,9 +1,10 @@
 import type { FrameOf } from "../../frames/frame.ts";
 import type { StopReason, Usage } from "../../messages/message.ts";
 import { titleOf } from "../../parts/content.ts";
-import type { DisplayText } from "../../text/display-text.ts";
-import { foldTitle, interruptReason } from "../../text/fold-titles.ts";
-import { titleFields } from "../../text/titles.ts";
+import type { TextCode } from "../../text/coded-text.ts";
+import { type DisplayText, displayText, type TextFields } from "../../text/display-text.ts";
+import { foldTitle, interruptTitle } from "../../text/fold-titles.ts";
+import { type TitleFields, titleFields } from "../../text/titles.ts";
 import { countUsage } from "../../usage.ts";
 import { partId } from "../../uuid.ts";
 import { recordGrowth } from "../growth.ts";
@@ -32,6 +33,7 @@ import {
   setGap,
   withoutBarePart,
   withoutMessage,
+  withReason,
 } from "./fold.ts";
 
 // The frames of the model's own messages: text and thinking, their end, their interrupt, and their retraction.
@@ -331,12 +333,18 @@ export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
       ...commonOf(fold, { at: frame.at }, partId(message_id, ERROR), message_id),
       type: "marker",
       kind: "error",
-      ...titleFields(titleOf(frame.error) ?? foldTitle("error")),
+      ...errorTitle(frame.error, frame.error_code),
       text: frame.error,
     });
   }
   concludeMessage(fold, frame, before?.reason, reason);
   fold.touched = finished;
+}
+
+/** The first line of an error, with the code of its text. */
+export function errorTitle(error: string, code: TextCode | undefined): TitleFields {
+  const line = titleOf(error);
+  return titleFields(line === undefined ? foldTitle("error") : displayText(line, code));
 }
 
 /** Applies a message's stop reason to its turn. */
@@ -366,7 +374,7 @@ export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
   }
   if (frame.part_id !== undefined) {
     const position = find(fold, frame.part_id, frame);
-    if (position !== undefined) markRetracted(fold, position, frame.reason);
+    if (position !== undefined) markRetracted(fold, position, frame);
     fold.touched = position;
     return;
   }
@@ -376,7 +384,7 @@ export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
     const part = fold.parts.at(position);
     if (part?.message_id !== frame.message_id) continue;
     const { turns } = fold;
-    markRetracted(fold, position, frame.reason);
+    markRetracted(fold, position, frame);
     // A retraction changes only the error count of a turn.
     const hasResult = part.type === "tool_call" && part.result_index !== undefined;
     if (hasResult || fold.turns !== turns) fold.touched ??= position;
@@ -390,10 +398,10 @@ function hasUnloaded({ parts }: Fold, from: number): boolean {
 }
 
 /** Marks a call together with its result. */
-function markRetracted(fold: Fold, position: number, reason: string): void {
+function markRetracted(fold: Fold, position: number, reason: TextFields<"reason">): void {
   const part = fold.parts.at(position);
   if (part === undefined) return;
-  if (part.retracted !== reason) replace(fold, position, { ...part, retracted: reason });
+  if (part.retracted !== reason.reason) replace(fold, position, withReason(part, reason));
   if (part.type === "tool_call" && part.result_index !== undefined)
     markRetracted(fold, part.result_index, reason);
 }
@@ -421,7 +429,7 @@ export function putInterrupt(
     const marker = fold.parts.at(known);
     if (marker?.type === "marker" && reason !== undefined && marker.text === undefined) {
       const { title_code: _, ...rest } = marker;
-      replace(fold, known, { ...rest, ...titleFields(interruptTitle(reason)), text: reason });
+      replace(fold, known, { ...rest, ...titleFields(titleOfInterrupt(reason)), text: reason });
     }
     return;
   }
@@ -444,17 +452,11 @@ export function putInterrupt(
     ...commonOf(fold, origin, id, id),
     type: "marker",
     kind: "interrupt",
-    ...titleFields(interruptTitle(reason)),
+    ...titleFields(titleOfInterrupt(reason)),
     ...(reason === undefined ? {} : { text: reason }),
   });
   closeTurn(fold, origin.at, "interrupted");
 }
 
-/** The reason of the interrupt, if known, as a title. */
-function interruptTitle(reason: string | undefined): DisplayText {
-  const line = reason === undefined ? undefined : titleOf(reason);
-  if (line === undefined) return foldTitle("interrupted");
-  if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(line))
-    return foldTitle("interrupted_by", { reason: line });
-  return interruptReason(line);
-}
+const titleOfInterrupt = (reason: string | undefined): DisplayText =>
+  interruptTitle(reason === undefined ? undefined : titleOf(reason));

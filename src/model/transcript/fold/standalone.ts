@@ -15,8 +15,9 @@ import {
   openTurn,
   ownId,
   replace,
+  retractionOf,
 } from "./fold.ts";
-import { messageFor, renamed } from "./messages.ts";
+import { errorTitle, messageFor, renamed } from "./messages.ts";
 
 // Frames that add one complete part: prompts, media, context, markers.
 
@@ -34,7 +35,7 @@ function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): 
       ...part,
       message_id: before.message_id,
       ...(before.step === undefined ? {} : { step: before.step }),
-      ...(before.retracted === undefined ? {} : { retracted: before.retracted }),
+      ...retractionOf(before),
       ...(part.source === undefined && before.source !== undefined ? { source: before.source } : {}),
     });
   }
@@ -146,6 +147,7 @@ export function putMarker(fold: Fold, frame: FrameOf<"marker">): void {
     title: frame.title,
     ...codeOf(frame),
     ...(frame.text === undefined ? {} : { text: frame.text }),
+    ...(frame.text_code === undefined ? {} : { text_code: frame.text_code }),
     ...(frame.data === undefined ? {} : { data: frame.data }),
   });
 }
@@ -155,8 +157,7 @@ export function putError(fold: Fold, frame: FrameOf<"error">): void {
   const turn = ensureTurn(fold, frame.at, false);
   const id = frame.part_id ?? ownId(turn.id, fold.parts.length);
   const { truncated, ...origin } = frame;
-  const line = titleOf(frame.message);
-  const named = line === undefined ? titleFields(foldTitle("error")) : { title: line, ...codeOf(frame) };
+  const named = errorTitle(frame.message, frame.title_code);
   const cut = renamed(truncated?.message === undefined ? undefined : { text: truncated.message }, "text");
   const more =
     frame.can_retry === undefined

@@ -21,6 +21,7 @@ import {
   locate,
   ownId,
   replace,
+  retractionOf,
   revised,
   setGap,
   unusedId,
@@ -204,9 +205,9 @@ function pair(fold: Fold, call_index: number, result_index: number): void {
   // One of them, which may be retracted, is not loaded.
   if (call === undefined || result === undefined) setGap(fold, fold.base.session_id, 0, 0);
   if (result?.type !== "tool_result") return;
-  const retracted = result.retracted ?? call?.retracted;
-  if (result.call_index !== call_index || result.retracted !== retracted)
-    replace(fold, result_index, { ...result, call_index, ...(retracted !== undefined && { retracted }) });
+  const isRetracted = result.retracted === undefined && call?.retracted !== undefined;
+  if (result.call_index !== call_index || isRetracted)
+    replace(fold, result_index, { ...result, call_index, ...(isRetracted && retractionOf(call)) });
   if (call?.type === "tool_call") {
     replace(fold, call_index, withoutProgress({ ...call, state: settle(call, result), result_index }));
   }

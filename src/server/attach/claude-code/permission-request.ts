@@ -1,7 +1,10 @@
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import type { CodedText } from "../../../model/text/catalog.ts";
+import { textFields } from "../../../model/text/display-text.ts";
+import { requestText } from "../../../model/text/request-texts.ts";
 import { argumentsText } from "../arguments-text.ts";
-import { denial, titleOfCall } from "../call-request.ts";
+import { denial, titleOfToolCall } from "../call-request.ts";
 import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
@@ -28,17 +31,29 @@ export function readPermissionRequest(value: unknown): TerminalRequest | undefin
     asText(body.agent_id) === undefined ? undefined : (asText(body.agent_type) ?? "sub-agent");
   const asked = askedBy(tool_name, input, asArray(body.permission_suggestions));
   if (asked === undefined) return undefined;
-  const from = agent_type === undefined ? "" : ` (${agent_type})`;
   return {
     session_id,
     agent: "claude-code",
     ...(cwd !== undefined && { cwd }),
-    requests: asked.requests.map((request) => ({ ...request, title: `${request.title}${from}` })),
+    requests:
+      agent_type === undefined ? asked.requests : asked.requests.map((each) => askedFrom(each, agent_type)),
     hides_dialog: agent_type !== undefined && agent_type !== WORKFLOW_AGENT,
     is_main: agent_type === undefined,
     ends_by: "register",
     replyTo: (answers) => ({
       hookSpecificOutput: { hookEventName: "PermissionRequest", decision: asked.decide(answers) },
+    }),
+  };
+}
+
+/** A request with the type of the sub-agent that asks. */
+function askedFrom(request: Request, from: string): Request {
+  const { title_code } = request;
+  return {
+    ...request,
+    title: `${request.title} (${from})`,
+    ...(title_code !== undefined && {
+      title_code: { ...title_code, params: { ...title_code.params, from } },
     }),
   };
 }
@@ -62,10 +77,11 @@ function askedBy(tool_name: string, input: JsonObject, suggestions: readonly unk
 function callOf(tool_name: string, input: JsonObject, suggestions: readonly unknown[]): Asked {
   const always = suggestions.flatMap((suggestion, at): RequestOption[] => {
     const label = labelOf(suggestion);
-    return label === undefined ? [] : [{ id: `${SUGGESTION}${at}`, label, kind: "allow_always" }];
+    const option = { id: `${SUGGESTION}${at}`, kind: "allow_always" as const };
+    return label === undefined ? [] : [{ ...option, ...textFields("label", label) }];
   });
   const request = approvalRequest({
-    title: titleOfCall(tool_name, input),
+    title: titleOfToolCall(tool_name, input),
     tool_name,
     subject: subjectOf(tool_name, input),
     options: [
@@ -92,21 +108,21 @@ function planOf(input: JsonObject): Asked | undefined {
   const plan = asText(input.plan);
   if (plan === undefined) return undefined;
   const request = approvalRequest({
-    title: "Approve the plan?",
+    title: requestText("approve_plan", {}),
     tool_name: "ExitPlanMode",
     subject: plan,
     options: [
       { id: ALLOW, label: "Approve", kind: "allow_once" },
       {
         id: "accept-edits",
-        label: "Approve, and accept edits without asking",
-        description: "Switches the session to acceptEdits mode.",
+        ...textFields("label", requestText("accept_edits")),
+        ...textFields("description", requestText("switches_to_accept_edits")),
         kind: "allow_always",
       },
       {
         id: DENY,
         label: "Keep planning",
-        description: "The agent receives your text.",
+        ...textFields("description", requestText("agent_receives_text")),
         kind: "reject_once",
       },
     ],
@@ -169,10 +185,9 @@ function subjectOf(tool_name: string, input: JsonObject): string {
 }
 
 /** Describes the effect of accepting a suggestion. `undefined`: unknown kind, not offered. */
-function labelOf(suggestion: unknown): string | undefined {
+function labelOf(suggestion: unknown): CodedText | undefined {
   const update = asObject(suggestion);
-  const where = asText(update?.destination);
-  const scope = where === undefined ? "" : ` (${where})`;
+  const scope = asText(update?.destination);
   switch (update?.type) {
     case "addRules": {
       if (update.behavior !== "allow") return undefined;
@@ -182,15 +197,17 @@ function labelOf(suggestion: unknown): string | undefined {
         const content = asText(rule?.ruleContent);
         return tool === undefined ? [] : [content === undefined ? tool : `${tool}(${content})`];
       });
-      return rules.length === 0 ? undefined : `Allow, and always allow ${rules.join(", ")}${scope}`;
+      return rules.length === 0 ? undefined : requestText("always_allow", { rules: rules.join(", "), scope });
     }
     case "addDirectories": {
       const folders = asArray(update.directories).flatMap((each) => asText(each) ?? []);
-      return folders.length === 0 ? undefined : `Allow, and add folder ${folders.join(", ")}${scope}`;
+      return folders.length === 0
+        ? undefined
+        : requestText("allow_and_add_folder", { folders: folders.join(", "), scope });
     }
     case "setMode": {
       const mode = asText(update.mode);
-      return mode === undefined ? undefined : `Allow, and switch to mode ${mode}${scope}`;
+      return mode === undefined ? undefined : requestText("allow_and_switch_mode", { mode, scope });
     }
     default:
       return undefined;

@@ -1,6 +1,8 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { RequestOption } from "../../../model/request.ts";
+import { textFields } from "../../../model/text/display-text.ts";
+import { requestText } from "../../../model/text/request-texts.ts";
 import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 import type { Asked } from "./asked.ts";
@@ -73,7 +75,7 @@ function commandOf(params: JsonObject): Asked | undefined {
   const reason = asText(params.reason);
   const title = reason === undefined ? undefined : titleOf(reason);
   const request = approvalRequest({
-    title: title ?? `Allow: ${titleOf(command) ?? "a command"}`,
+    title: title ?? requestText("allow_command", { command: titleOf(command) }),
     tool_name: "shell",
     subject,
     options,
@@ -95,10 +97,11 @@ function patchOf(params: JsonObject, value: unknown): Asked | undefined {
   const [first] = changes;
   const isWhole = changes.length === asArray(value).length && params.grantRoot == null;
   if (first === undefined || !isWhole) return undefined;
-  const files = changes.length === 1 ? first.path : `${first.path} and ${changes.length - 1} more`;
   const reason = asText(params.reason);
   const request = approvalRequest({
-    title: (reason === undefined ? undefined : titleOf(reason)) ?? `Change ${files}`,
+    title:
+      (reason === undefined ? undefined : titleOf(reason)) ??
+      requestText("change_files", { file: first.path, more: changes.length - 1 }),
     tool_name: "apply_patch",
     subject: changes.map(({ text }) => text).join("\n"),
     options: PATCH_DECISIONS.flatMap((decision, at) => optionOf(decision, `${at}`) ?? []),
@@ -138,15 +141,29 @@ function optionOf(decision: unknown, id: string): RequestOption | undefined {
     case "acceptForSession":
       return { id, label: "Allow for this session", kind: "allow_always" };
     case "decline":
-      return { id, label: "Deny", description: "The agent continues without it.", kind: "reject_once" };
+      return {
+        id,
+        label: "Deny",
+        ...textFields("description", requestText("continues_without_it")),
+        kind: "reject_once",
+      };
     case "cancel":
-      return { id, label: "Deny and stop", description: "Stops the turn.", kind: "reject_once" };
+      return {
+        id,
+        label: "Deny and stop",
+        ...textFields("description", requestText("stops_turn")),
+        kind: "reject_once",
+      };
     default: {
       const amendment = asObject(asObject(decision)?.acceptWithExecpolicyAmendment);
       const words = asArray(amendment?.execpolicy_amendment).flatMap((word) => asText(word) ?? []);
       return words.length === 0
         ? undefined
-        : { id, label: `Allow, and always allow ${words.join(" ")} …`, kind: "allow_always" };
+        : {
+            id,
+            ...textFields("label", requestText("always_allow", { rules: `${words.join(" ")} …` })),
+            kind: "allow_always",
+          };
     }
   }
 }

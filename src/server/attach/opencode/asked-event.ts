@@ -1,6 +1,8 @@
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { RequestOption } from "../../../model/request.ts";
+import { textFields } from "../../../model/text/display-text.ts";
+import { requestText, titleOfCall } from "../../../model/text/request-texts.ts";
 import { openCodeSessionId } from "../../../sources/opencode/ids.ts";
 import { argumentsText } from "../arguments-text.ts";
 import { answerTexts, approvalRequest, questionRequest } from "../request-forms.ts";
@@ -43,7 +45,7 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
   const always = asArray(properties.always).flatMap((each) => asText(each) ?? []);
   const title = titleOf(command ?? patterns.join(", "));
   const request = approvalRequest({
-    title: title === undefined ? `Allow ${permission}?` : `Allow ${permission}: ${title}`,
+    title: titleOfCall(permission, title),
     tool_name: permission,
     subject,
     options: [
@@ -52,7 +54,7 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
         ? [
             {
               id: "always",
-              label: `Allow, and always allow ${always.join(", ")}`,
+              ...textFields("label", requestText("always_allow", { rules: always.join(", ") })),
               kind: "allow_always",
             } satisfies RequestOption,
           ]
@@ -60,7 +62,7 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
       {
         id: "reject",
         label: "Deny",
-        description: "Without a reason, it ends the turn.",
+        ...textFields("description", requestText("ends_turn_without_reason")),
         kind: "reject_once",
       },
     ],

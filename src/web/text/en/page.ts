@@ -1,5 +1,6 @@
 import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
 import type { DaemonTexts } from "../../../model/text/daemon-texts.ts";
+import type { Titles } from "../../../model/text/titles.ts";
 import { counted } from "../../ui/size.ts";
 
 /** Agents' names for what they wait for, mapped to the page's. Other names are shown unchanged. */
@@ -204,7 +205,8 @@ export const page = {
     offline: "The daemon does not answer.",
     answered: (status: number): string => `The daemon answered ${status}.`,
   },
-  /** What the daemon writes in English, by its codes. */
+  /** What the daemon writes in English, by its codes: in transcripts, and otherwise. */
+  titles: {} as Partial<Titles>,
   daemon: {} as Partial<DaemonTexts>,
   url: {
     noProtocol: "the address names no protocol",

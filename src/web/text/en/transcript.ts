@@ -1,5 +1,4 @@
 import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
-import type { Titles } from "../../../model/text/titles.ts";
 import { counted, exactNumber } from "../../ui/size.ts";
 
 /** Who allowed, refused or stopped a call, for its line. `person` is the user. */
@@ -166,6 +165,7 @@ export const transcript = {
       "Deny and stop": "Deny and stop",
       Approve: "Approve",
       "Keep planning": "Keep planning",
+      "Always allow": "Always allow",
     },
     /** The effect of an answer, worded like its label if possible. */
     outcome: (isAllowed: boolean, label: string): string => {
@@ -249,8 +249,6 @@ export const transcript = {
     stop: "Stop",
     notSent: (reason: string): string => `Not sent: ${reason}`,
   },
-  /** The titles that the daemon writes in English, by their codes. */
-  titles: {} as Partial<Titles>,
   marker: {
     hooks: (count: number): string => counted(count, "hook"),
     retries: (count: number): string => counted(count, "retry", "retries"),

@@ -1,6 +1,7 @@
 import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
 import type { page as english, TimeUnit } from "../en/page.ts";
 import { daemonTexts } from "./daemon-texts.ts";
+import { titles } from "./titles.ts";
 
 const WAITS: Readonly<Record<string, string>> = {
   "permission prompt": "权限请求",
@@ -194,6 +195,7 @@ export const page = {
     offline: "守护进程没有响应。",
     answered: (status: number): string => `守护进程返回 ${status}。`,
   },
+  titles,
   daemon: daemonTexts,
   url: {
     noProtocol: "地址没有指明协议",

@@ -143,13 +143,16 @@ export const readerTitles: Translation<typeof english> = {
   score: ({ name, value = "无" }) => `${name === undefined ? "得分" : `${name} 得分`}：${value}`,
 
   // Kimi Code
+  summary_of_earlier_conversation: "之前对话的摘要",
+  hook_output: "钩子输出",
+  retry_context: "重试",
   swarm_mode_entered: "已进入集群模式",
   swarm_mode_left: "已退出集群模式",
   tower_mode_entered: "已进入塔台模式",
   tower_mode_left: "已退出塔台模式",
   old_results_removed: "已从上下文中移除旧的工具结果",
   skill_activated: ({ skill = "未知" }) => `已启用技能：${skill}`,
-  decided: ({ decision, action }) => `${decision}：${action}`,
+  decided: ({ decision, action = "一次调用" }) => `${decision}：${action}`,
   refused_action: ({ action = "一次调用" }) => `已拒绝：${action}`,
   undone: ({ turns }) => `已撤销：上面的 ${turns} 轮不再属于对话`,
 
@@ -166,6 +169,7 @@ export const readerTitles: Translation<typeof english> = {
   side_question: ({ question = "" }) => `附带问题：${question}`,
 
   // opencode
+  agent_failed: "智能体失败",
   agent: ({ agent = "未知" }) => `智能体：${agent}`,
   sub_task: ({ task = "" }) => `子任务：${task}`,
   attempt_failed: ({ attempt }) => (attempt === undefined ? "尝试失败" : `第 ${attempt} 次尝试失败`),

@@ -1,15 +1,8 @@
-import type { TextFormat } from "../../../model/forms/text-format.ts";
 import type { Translation } from "../../../model/text/catalog.ts";
 import type { refusalTexts as english } from "../../../model/text/refusal-texts.ts";
+import { FORMATS } from "./request-texts.ts";
 
 const MARKS = { note: "备注", rule: "规则" };
-
-const FORMATS: Readonly<Record<TextFormat, string>> = {
-  email: "电子邮件地址",
-  uri: "形如 https://example.org 的地址",
-  date: "形如 2026-01-31 的日期",
-  "date-time": "形如 2026-01-31T12:00:00Z 的日期和时间",
-};
 
 /** What an agent was asked to do. */
 const pastAction = (id: string | undefined): string => (id === undefined ? "列出会话" : `打开会话 ${id}`);

@@ -6,7 +6,7 @@ import { after, joined, tokensBefore } from "./title-words.ts";
 /** The titles that readers of agents' records write. */
 export const sourceTitles: Translation<typeof english> = {
   ...readerTitles,
-  model_changed: ({ before, now }) => `模型已更换：${before} → ${now}`,
+  model_changed: ({ before = "未知", now = "未知" }) => `模型已更换：${before} → ${now}`,
   error_without_message: "没有错误信息的错误",
   unknown_content: "未知类型的内容",
   record_of_type: ({ type = "未知" }) => `类型为 ${type} 的记录`,

@@ -5,6 +5,9 @@ import { agentTitles } from "./agent-titles.ts";
 import { claudeCodeTitles } from "./claude-code-titles.ts";
 import { codexTitles } from "./codex-titles.ts";
 import { failureTexts } from "./failure-texts.ts";
+import { outcomeReasons } from "./outcome-reasons.ts";
+import { requestTexts } from "./request-texts.ts";
+import { retractionReasons } from "./retraction-reasons.ts";
 import { sourceTitles } from "./source-titles.ts";
 
 const fold: Translation<typeof foldTitles> = {
@@ -16,10 +19,18 @@ const fold: Translation<typeof foldTitles> = {
   stopped_by_user: "被用户停止",
   stopped_by_user_during_call: "在工具调用期间被用户停止",
   stopped_from_other_device: "从另一台设备停止",
+  stopped_at_credit_limit: "已停止：达到额度上限",
+  interrupt_aborted: "已中止",
+  request_cancelled: "请求已取消。",
   operation_aborted: "操作已中止",
   permission_refused: "权限被拒绝",
   plan_rejected: "计划被拒绝",
   question_declined: "未回答问题",
+  interrupted_by_daemon_end: "已中断：守护进程已结束",
+  interrupted_by_session_end: "已中断：会话已关闭",
+  interrupted_by_next_turn: "已中断：被新的一轮取代",
+  interrupted_by_review_end: "已中断：审查已结束",
+  interrupted_by_budget: "已中断：达到预算上限",
   interrupted: "已中断",
   interrupted_by: ({ reason }) => `已中断：${reason}`,
   error: "错误",
@@ -38,4 +49,7 @@ export const titles: Titles = {
   ...codexTitles,
   ...agentTitles,
   ...failureTexts,
+  ...outcomeReasons,
+  ...requestTexts,
+  ...retractionReasons,
 };

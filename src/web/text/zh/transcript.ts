@@ -1,8 +1,6 @@
 import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
 import type { transcript as english } from "../en/transcript.ts";
 
-import { titles } from "./titles.ts";
-
 const number = (value: number): string => value.toLocaleString("zh-CN");
 
 const DECIDED: Readonly<Record<Decider, string>> = {
@@ -28,6 +26,7 @@ const ANSWERS = {
   "Deny and stop": "拒绝并停止",
   Approve: "批准",
   "Keep planning": "继续规划",
+  "Always allow": "始终允许",
 };
 
 export const transcript = {
@@ -244,7 +243,6 @@ export const transcript = {
     stop: "停止",
     notSent: (reason: string): string => `未发送：${reason}`,
   },
-  titles,
   marker: {
     hooks: (count: number): string => `${number(count)} 个钩子`,
     retries: (count: number): string => `${number(count)} 次重试`,

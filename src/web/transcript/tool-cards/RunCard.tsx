@@ -7,6 +7,7 @@ import { tokensOf } from "../../../model/tokens.ts";
 import { Markdown } from "../../markdown/Markdown.tsx";
 import { shortTokens } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
+import { titleText } from "../../text/title-text.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { shortNumber } from "../../ui/size.ts";
@@ -94,7 +95,11 @@ function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
   const own = run?.requests?.[0];
   if (run === undefined) return undefined;
   if (own !== undefined)
-    return { title: own.title, href: `${host.runHref(run.id)}#part-${own.request_id}`, below: false };
+    return {
+      title: titleText(own.title, own.title_code),
+      href: `${host.runHref(run.id)}#part-${own.request_id}`,
+      below: false,
+    };
   if (run.waiting !== undefined)
     return { title: t.waiting.agent(run.waiting), href: host.runHref(run.id), below: false };
   return below && { ...below, below: true };

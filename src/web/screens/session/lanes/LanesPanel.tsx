@@ -23,6 +23,7 @@ import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient, useSetting } from "../../../app/store.ts";
 import { clockTime, shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
+import { titleText } from "../../../text/title-text.ts";
 import { duration } from "../../../ui/duration.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { useNow } from "../../../ui/use-now.ts";
@@ -334,7 +335,7 @@ function moveByKey(key: string, moves: KeyMoves): boolean {
 
 /** Describes the selected bar, with a link to its part. */
 function BarLabel({
-  bar: { kind, from, to, turn, step, label, failed, part_id },
+  bar: { kind, from, to, turn, step, label, label_code, failed, part_id },
   session_id,
   title,
   now,
@@ -345,7 +346,7 @@ function BarLabel({
   now: number;
 }): ReactNode {
   const words = [
-    label === undefined ? t.lanes.kinds[kind] : `${t.lanes.kinds[kind]} ${label}`,
+    label === undefined ? t.lanes.kinds[kind] : `${t.lanes.kinds[kind]} ${titleText(label, label_code)}`,
     ...(failed === true && kind !== "error" ? [t.lanes.failed] : []),
     ...(to === from ? [] : [duration((to ?? now) - from)]),
     ...(to === undefined ? [t.lanes.goesOn] : []),
