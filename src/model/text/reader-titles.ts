@@ -269,11 +269,11 @@ export const readerTitles = {
   answer_to: ({ question = "an interrupt", status = "unknown" }: Optional<"question" | "status">) =>
     `Answer to ${question}: ${status}`,
   all_messages: ({ messages }: { messages: number }) => `All ${messages} messages, as the source has them`,
-  helper_ended: ({ name = "A sub-agent" }: Optional<"name">) => `${name} ended`,
-  helper_waits: ({ name = "A sub-agent" }: Optional<"name">) => `${name} waits for a person`,
-  helper_failed: ({ name = "A sub-agent", reason = "no reason given" }: Optional<"name" | "reason">) =>
+  sub_agent_run_ended: ({ name = "A sub-agent" }: Optional<"name">) => `${name} ended`,
+  sub_agent_run_waits: ({ name = "A sub-agent" }: Optional<"name">) => `${name} waits for a person`,
+  sub_agent_run_failed: ({ name = "A sub-agent", reason = "no reason given" }: Optional<"name" | "reason">) =>
     `${name} failed: ${reason}`,
-  helper_did_not_end: ({ name = "A sub-agent" }: Optional<"name">) => `${name} did not end`,
+  sub_agent_run_did_not_end: ({ name = "A sub-agent" }: Optional<"name">) => `${name} did not end`,
   citations: "Citations",
   source: ({ source = "unnamed" }: Optional<"source">) => `Source: ${source}`,
   message_metadata: "Message metadata",

@@ -1,7 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { messageFields } from "../../model/text/titles.ts";
-import { flushHelper } from "./ag-ui-helpers.ts";
 import { isKnown, readSnapshot, showMessage } from "./ag-ui-messages.ts";
 import {
   type AgUiStream,
@@ -16,6 +15,7 @@ import {
   putResult,
   startCall,
 } from "./ag-ui-stream.ts";
+import { flushSubAgent } from "./ag-ui-sub-agents.ts";
 import { contentOf, usageOf } from "./ag-ui-values.ts";
 
 /** Events that only enclose others. */
@@ -263,7 +263,7 @@ export function showWaiting(stream: AgUiStream): void {
   endChunk(stream);
   for (const id of stream.calls.keys()) endCall(stream, id);
   for (const id of stream.others.keys()) endOther(stream, id);
-  for (const id of stream.helpers.keys()) flushHelper(stream, id, "helper_did_not_end");
+  for (const id of stream.sub_agents.keys()) flushSubAgent(stream, id, "sub_agent_run_did_not_end");
 }
 
 /** Reads an activity. A repeated one replaces the earlier one, unless the event says otherwise. */

@@ -22,7 +22,7 @@ export interface AgUiStream extends Pick<EventReaderOptions, "writer" | "lasting
   /** Text of open messages that are not the agent's. */
   readonly others: Map<string, { role: string; text: string }>;
   /** The activity of running sub-agents. */
-  readonly helpers: Map<string, { name: string | undefined; text: string; events: JsonObject[] }>;
+  readonly sub_agents: Map<string, { name: string | undefined; text: string; events: JsonObject[] }>;
   readonly activities: Set<string>;
   /** The target of the current chunks. Only the first chunk names it. */
   chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;

@@ -2,8 +2,8 @@ import { asNumber, asString, asText, type JsonObject } from "../../model/narrow.
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import { pushChunk, pushEvent, showWaiting } from "./ag-ui-events.ts";
-import { pushHelper } from "./ag-ui-helpers.ts";
 import { type AgUiStream, endStep } from "./ag-ui-stream.ts";
+import { pushSubAgent } from "./ag-ui-sub-agents.ts";
 import { endCut } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
@@ -22,7 +22,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     open: new Set(),
     shown: new Map(),
     others: new Map(),
-    helpers: new Map(),
+    sub_agents: new Map(),
     activities: new Set(),
     chunk: undefined,
     message_key: undefined,
@@ -41,9 +41,9 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     began = true;
     setTime(asNumber(event.timestamp));
     const type = asString(event.type) ?? "";
-    const helper = asString(event.subagentRunId);
-    if (helper !== undefined) {
-      pushHelper(stream, event, helper);
+    const sub_agent = asString(event.subagentRunId);
+    if (sub_agent !== undefined) {
+      pushSubAgent(stream, event, sub_agent);
       return;
     }
     const isChunk =
@@ -60,8 +60,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       else endStep(stream);
     },
     get isOver() {
-      const { others, helpers, had_run, isRunning } = stream;
-      const isWaiting = others.size > 0 || helpers.size > 0 || writer.message_id !== undefined;
+      const { others, sub_agents, had_run, isRunning } = stream;
+      const isWaiting = others.size > 0 || sub_agents.size > 0 || writer.message_id !== undefined;
       return had_run && !isRunning && !isWaiting;
     },
   };
