@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addItem, itemWithId } from "../../src/sources/recent-items.ts";
+import { addItem, hasItem, itemWithId, takeItems } from "../../src/sources/recent-items.ts";
 
 const idsFound = (items: { id: string }[], ids: string) =>
   [...ids].flatMap((id) => itemWithId(items, id)?.id ?? []).join("");
@@ -17,6 +17,23 @@ describe("recent items", () => {
     expect(idsFound(items, "abc")).toBe("ab");
     addItem(items, { id: "c" }, 2);
     expect(idsFound(items, "abc")).toBe("bc");
+  });
+
+  it("can be names", () => {
+    const names: string[] = JSON.parse('["a","b"]');
+    for (const name of "cd") addItem(names, name, 3);
+    expect([..."abcd"].filter((name) => hasItem(names, name)).join("")).toBe("bcd");
+    expect(itemWithId(names, "d")).toBe("d");
+  });
+
+  it("does not find items that were taken", () => {
+    const names = [..."abc"];
+    addItem(names, "d", 3);
+    expect(takeItems(names, 1)).toEqual(["c", "d"]);
+    expect(names).toEqual(["b"]);
+    expect([..."bcd"].filter((name) => hasItem(names, name)).join("")).toBe("b");
+    addItem(names, "c", 3);
+    expect(itemWithId(names, "c")).toBe("c");
   });
 
   it("returns the item of the list, so that changes of it are kept", () => {

@@ -7,7 +7,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { blocksIn, imageOf } from "../conversation/content.ts";
-import { addName, hasName } from "../recent-names.ts";
+import { addItem, hasItem } from "../recent-items.ts";
 import { promptParts, textOf, usageOf } from "./content.ts";
 import { GeminiFrames } from "./frames.ts";
 import { responseOf, resultOf, unwrapped } from "./tool.ts";
@@ -79,7 +79,7 @@ export class MessageReading extends GeminiFrames {
     for (const block of blocks) {
       const answer = asObject(block.functionResponse);
       const id = asText(answer?.id) ?? `${this.record.key}:${blocks.indexOf(block)}`;
-      if (hasName(this.state.ended, id)) continue;
+      if (hasItem(this.state.ended, id)) continue;
       const { text = "", parts } = responseOf([block]);
       const failed = asString(asObject(answer?.response)?.error) !== undefined;
       this.emitShown({
@@ -92,7 +92,7 @@ export class MessageReading extends GeminiFrames {
         parts,
         ...this.resultIds(id),
       });
-      addName(this.state.ended, id, MAX_CALLS);
+      addItem(this.state.ended, id, MAX_CALLS);
     }
   }
 
@@ -175,9 +175,9 @@ export class MessageReading extends GeminiFrames {
   ): void {
     const { state } = this;
     const id = asText(call.id) ?? `${message_id}:${path.join(".")}`;
-    if (hasName(state.ended, id)) return;
-    this.revises = hasName(state.started, id);
-    if (!this.revises) addName(state.started, id, MAX_CALLS);
+    if (hasItem(state.ended, id)) return;
+    this.revises = hasItem(state.started, id);
+    if (!this.revises) addItem(state.started, id, MAX_CALLS);
     const before = state.at;
     this.timeOf(call.timestamp);
     const arguments_json = new RawJson(this.record).of(call.args ?? {}, path);
@@ -194,7 +194,7 @@ export class MessageReading extends GeminiFrames {
     const result = resultOf(call, id);
     if (result !== undefined) {
       this.put(Object.assign(result, this.resultIds(id)));
-      addName(state.ended, id, MAX_CALLS);
+      addItem(state.ended, id, MAX_CALLS);
       // A sub-agent's result. Its file has no other end.
       if (call.name === COMPLETE_TASK && result.status === "success")
         this.put({ type: "turn.end", status: "completed" });

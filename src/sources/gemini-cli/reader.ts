@@ -5,7 +5,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult } from "../contract.ts";
-import { addName, hasName, takeNames } from "../recent-names.ts";
+import { addItem, hasItem, takeItems } from "../recent-items.ts";
 import { textOf } from "./content.ts";
 import { MessageReading } from "./messages.ts";
 import { type GeminiState, sessionIdOf } from "./state.ts";
@@ -131,9 +131,9 @@ class RecordReading extends MessageReading {
   private rewind(id: string): void {
     const { state } = this;
     const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
-    for (const key of takeNames(state.messages, Math.max(0, at))) {
+    for (const key of takeItems(state.messages, Math.max(0, at))) {
       this.retract(key, retractionReason("retracted_by_rewind"));
-      addName(state.rewound, key, MAX_MESSAGES);
+      addItem(state.rewound, key, MAX_MESSAGES);
     }
     this.emitShown({
       type: "marker",
@@ -163,8 +163,8 @@ class RecordReading extends MessageReading {
     const message_id = uuidFrom(this.session_id, key);
     const before = state.at;
     this.timeOf(value.timestamp);
-    const isNew = !hasName(state.messages, key) && !hasName(state.rewound, key);
-    if (isNew) addName(state.messages, key, MAX_MESSAGES);
+    const isNew = !hasItem(state.messages, key) && !hasItem(state.rewound, key);
+    if (isNew) addItem(state.messages, key, MAX_MESSAGES);
     this.revises = !isNew;
     switch (type) {
       case "user":
