@@ -140,7 +140,11 @@ describe("a call with an event or item about its approval", () => {
 
 describe("a command that the agent interrupts", () => {
   const ended = (code: number) => `Wall time: 1 seconds\nProcess exited with code ${code}\nOutput:\n`;
-  const outcome = { kind: "stopped", reason: "The agent interrupted the command" };
+  const outcome = {
+    kind: "stopped",
+    reason: "The agent interrupted the command",
+    reason_code: { code: "command_interrupted" },
+  };
 
   it("is stopped, not failed", () => {
     const typed = (chars: string, code: number) =>

@@ -67,7 +67,7 @@ export function ApprovalForm({
         <>
           <ExactText text={subject} label={t.request.exact} box={box} />
           <p className="request-facts">
-            {`${t.count.lines(lines)}, ${t.count.characters(subject.length)}`}
+            {t.request.size(lines, subject.length)}
             {request.expires_at !== undefined && " · "}
             <Expiry expires_at={request.expires_at} />
             {hadBelow && (

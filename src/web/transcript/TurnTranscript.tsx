@@ -257,7 +257,7 @@ const TurnHeading = memo(function TurnHeading({
         )}
         {turn.retracted !== undefined && (
           <p className="note">
-            {t.turn.withdrawn} {visible(textWithLines(turn.retracted, turn.retracted_code), "prose")}
+            {visible(t.turn.withdrawn(textWithLines(turn.retracted, turn.retracted_code)), "prose")}
           </p>
         )}
       </div>

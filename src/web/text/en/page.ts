@@ -152,7 +152,6 @@ export const page = {
     toolCalls: (count: number): string => counted(count, "tool call"),
     errors: (count: number): string => counted(count, "error"),
     lines: (count: number): string => counted(count, "line"),
-    characters: (count: number): string => counted(count, "character"),
     matches: (count: number): string => counted(count, "match", "matches"),
     results: (count: number): string => counted(count, "result"),
     tokens: (count: number): string => counted(count, "token"),

@@ -113,7 +113,7 @@ export const transcript = {
     beforeFirst: "Before the first prompt",
     untitled: "Turn without a prompt",
     wholePrompt: "The whole prompt",
-    withdrawn: "Withdrawn:",
+    withdrawn: (reason: string): string => `Withdrawn: ${reason}`,
     attached: (count: number): string => `, ${count} attached`,
     link: "Link to this turn",
     rawPrompt: "Raw record of this prompt",
@@ -142,6 +142,8 @@ export const transcript = {
   request: {
     exact: "Exactly what runs",
     askedFor: "What was requested",
+    size: (lines: number, characters: number): string =>
+      `${counted(lines, "line")}, ${counted(characters, "character")}`,
     rowsBelow: (rows: number): string => `${counted(rows, "more row")} below`,
     expires: (age: string): string => `expires in ${age}`,
     expired: "has expired",

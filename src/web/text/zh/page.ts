@@ -144,7 +144,6 @@ export const page = {
     toolCalls: (count: number): string => `${number(count)} 次工具调用`,
     errors: (count: number): string => `${number(count)} 个错误`,
     lines: (count: number): string => `${number(count)} 行`,
-    characters: (count: number): string => `${number(count)} 个字符`,
     matches: (count: number): string => `${number(count)} 处匹配`,
     results: (count: number): string => `${number(count)} 个结果`,
     tokens: (count: number): string => `${number(count)} token`,

@@ -120,7 +120,7 @@ export const transcript = {
     beforeFirst: "第一个提示词之前",
     untitled: "没有提示词的一轮",
     wholePrompt: "完整提示词",
-    withdrawn: "已撤回：",
+    withdrawn: (reason: string): string => `已撤回：${reason}`,
     attached: (count: number): string => `，${count} 个附件`,
     link: "此轮的链接",
     rawPrompt: "此提示词的原始记录",
@@ -147,6 +147,7 @@ export const transcript = {
   request: {
     exact: "将要运行的确切内容",
     askedFor: "请求的内容",
+    size: (lines: number, characters: number): string => `${number(lines)} 行，${number(characters)} 个字符`,
     rowsBelow: (rows: number): string => `下方还有 ${number(rows)} 行`,
     expires: (age: string): string => `${age}后过期`,
     expired: "已过期",
