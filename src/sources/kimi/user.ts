@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import type { CodedText } from "../../model/text/catalog.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Disposition, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";

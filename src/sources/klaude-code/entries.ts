@@ -151,7 +151,8 @@ function rewind(state: KlaudeState, conversation: Conversation, checkpoint: numb
   const at = state.items.findIndex((item) => item.checkpoint !== undefined && item.checkpoint === checkpoint);
   if (at === -1) return 0;
   const items = state.items.splice(at + 1);
-  for (const { key, made } of items) conversation.retractRecord(key, made, retractionReason("retracted_by_rewind_of_model"));
+  for (const { key, made } of items)
+    conversation.retractRecord(key, made, retractionReason("retracted_by_rewind_of_model"));
   return items.length;
 }
 

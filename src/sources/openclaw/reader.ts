@@ -1,5 +1,6 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { resultContent, timeOf } from "../conversation/content.ts";

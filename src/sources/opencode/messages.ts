@@ -1,4 +1,6 @@
 import { asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { textFields } from "../../model/text/display-text.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
 import { stopOf, usageOf } from "./fields.ts";
 import { PartReading } from "./parts.ts";
@@ -91,7 +93,7 @@ export class MessageReading extends PartReading {
       ...(stop !== undefined && { stop_reason: stop }),
       ...(usage !== undefined && { usage }),
       ...(asText(value.finish) !== undefined && { stop_reason_raw: asText(value.finish) ?? "" }),
-      ...(stop === "error" && { error: message ?? "The agent failed" }),
+      ...(stop === "error" && textFields("error", message ?? sourceTitle("agent_failed"))),
     });
     if (state.open !== id) return;
     delete state.open;

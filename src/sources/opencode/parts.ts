@@ -102,7 +102,12 @@ export class PartReading extends OpenCodeFrames {
     this.put({ type: "marker", message_id, part_id: partId(message_id, 1), kind: "note", ...title });
   }
 
-  private context(id: string, message: string, text: string, title: Title = sourceTitle("context")): void {
+  private context(
+    id: string,
+    message: string,
+    text: string,
+    title: DisplayText = sourceTitle("context"),
+  ): void {
     this.emitShown({
       type: "developer.message",
       message_id: this.messageId(message),

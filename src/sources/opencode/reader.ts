@@ -1,6 +1,4 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import { textFields } from "../../model/text/display-text.ts";
-import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordReader, RecordResult } from "../contract.ts";
 import { EntryReading } from "./entries.ts";
 import { openCodeSessionId } from "./ids.ts";
