@@ -34,6 +34,10 @@ export function readSession(
   return { records, transcripts: all, parts, facts: reader.linkFacts().sessions };
 }
 
+/** The bytes of a file with one JSON line for each record. */
+export const bytesFrom = (records: readonly object[]): Uint8Array =>
+  new TextEncoder().encode(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+
 export const bytesOf = (path: string): Uint8Array => new Uint8Array(readFileSync(path));
 
 /**

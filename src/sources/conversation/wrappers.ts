@@ -49,6 +49,29 @@ export function inside(text: string, tag: string): string {
   return trimmed.slice(open.length, -close.length).replace(/^\n|\n$/g, "");
 }
 
+/** Maximum number of spaces before an element. */
+const MAX_INDENT = 40;
+
+/**
+ * The text in the first `<tag>` that begins a line or follows another tag, up to the last `</tag>`; `injected`: the texts around
+ * it. `undefined`: there is no such element.
+ */
+export function elementIn(text: string, tag: string): Unwrapped | undefined {
+  const open = `<${tag}>`;
+  const close = `</${tag}>`;
+  const end = text.lastIndexOf(close);
+  if (end === -1) return undefined;
+  for (let start = text.indexOf(open); start !== -1 && start < end; start = text.indexOf(open, start + 1)) {
+    const lead =
+      start <= MAX_INDENT ? `\n${text.slice(0, start)}` : text.slice(start - MAX_INDENT - 1, start);
+    if (!/[\n>][ \t]*$/.test(lead)) continue;
+    const own = text.slice(start + open.length, end).replace(/^\n|\n$/g, "");
+    const around = [text.slice(0, start).trim(), text.slice(end + close.length).trim()];
+    return { own, injected: around.filter((each) => each !== "") };
+  }
+  return undefined;
+}
+
 /** Compiled patterns of opening tags, by tag: compiling one takes longer than reading a record. */
 const openings = new Map<string, RegExp>();
 

@@ -3,22 +3,34 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
-import { emitCall } from "../conversation/blocks.ts";
+import { type CallFacts, emitCall } from "../conversation/blocks.ts";
 import { promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
-import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
-import { inside, unwrap } from "../conversation/wrappers.ts";
+import { nameRun, noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { inputOf, ofFailure, withExit } from "../conversation/tool-payload.ts";
+import { elementIn, unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
+import { emitBackendCall } from "./backend-calls.ts";
 
 /** State of a Grok session between records. */
 export interface GrokState extends StartedRuns {
   conversation: ConversationState;
   begun: boolean;
+  /** Present if this is a sub-agent's session. Only some versions name its parent. */
+  run?: { parent?: string };
 }
 
 const INJECTED = ["user_info", "git_status", "system-reminder", "agent_skills", "mcp_servers"] as const;
+
+/** Reasons of messages that Grok wrote to itself and that begin a turn. */
+const WAKING = new Set(["task_completed", "subagent_completed", "notification_drain"]);
+/** The result of a call that was cancelled before it ended. */
+const CANCELLED = /^Tool execution was cancelled by the user\b/;
+/** The exit code at the start of a command's result. */
+const EXIT = /^exit: (-?\d+)(?:\n|$)/;
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i;
 
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
 
@@ -33,12 +45,31 @@ export const grokReader = conversationReader<GrokState>({
   sessionId: (state) => state.conversation.session_id,
   read,
   readSide,
-  linkFacts: ({ conversation: { session_id }, runs }) => ({
-    sessions: [{ session_id, group: session_id, calls: runs }],
-  }),
+  linkFacts({ conversation: { session_id, at }, runs, run }) {
+    const parent = run?.parent;
+    return {
+      sessions: [
+        {
+          session_id,
+          group: parent ?? session_id,
+          calls: runs,
+          ...(run && {
+            run: {
+              agent_key: agentKeyOf(session_id),
+              ...(parent !== undefined && { parent_session_id: parent }),
+              at,
+            },
+          }),
+        },
+      ],
+    };
+  },
 });
 
-/** Reads `summary.json`: title, folder, model, branch, and the session that this one was forked from. */
+/** The key of a sub-agent. With `@` it is compared across sessions: a sub-agent's session may not name its parent. */
+const agentKeyOf = (session_id: string): string => `${session_id}@grok`;
+
+/** Reads `summary.json`: title, folder, model, branch, and the session that started this one or that it was forked from. */
 function readSide(
   state: GrokState,
   text: string,
@@ -50,7 +81,11 @@ function readSide(
   const cwd = asText(info?.cwd) ?? asText(summary.cwd) ?? asText(summary.git_root_dir);
   const git_branch = asText(summary.head_branch);
   const model = asText(summary.current_model_id);
-  const fork = asText(summary.parent_session_id);
+  const origin = asText(summary.parent_session_id);
+  const parent = origin === undefined ? undefined : idOf(origin);
+  const isRun = /^subagent/.test(asText(summary.session_kind) ?? "");
+  if (isRun) state.run = { ...(parent !== undefined && { parent }) };
+  const name = asText(summary.agent_name);
   const created = timeOf(summary.created_at);
   const conversation = new Conversation(state.conversation, undefined, {
     // Records have no times. Only the session's start time is known.
@@ -62,7 +97,9 @@ function readSide(
     cwd,
     git_branch,
     ...(model !== undefined && state.conversation.model === undefined && { model }),
-    ...(fork !== undefined && { forked_from: { session_id: idOf(fork) } }),
+    ...(isRun && { run: { ...(name !== undefined && { name }) } }),
+    ...(parent !== undefined &&
+      (isRun ? { parent: { session_id: parent } } : { forked_from: { session_id: parent } })),
   });
   return conversation.take();
 }
@@ -93,7 +130,7 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
     case "assistant":
       return readAssistant(state, conversation, record);
     case "tool_result":
-      return readResult(conversation, value);
+      return readResult(state, conversation, value);
     default:
       conversation.unknown(value, sourceTitle("line_of_type", { type: asString(value.type) }));
       return conversation.result();
@@ -106,15 +143,26 @@ function beginStep(conversation: Conversation, record: SessionRecord, model?: st
   else if (model !== undefined) conversation.nameModel(model);
 }
 
+/** Whether a text without a query is the message before the first prompt: facts about the computer, and rules. */
+const isPreamble = (text: string): boolean => text.trimStart().startsWith("<user_info>");
+
 function readUser(conversation: Conversation, value: JsonObject): RecordResult {
   const reason = asText(value.synthetic_reason);
   const injected: string[] = [];
   const parts = promptParts(value.content, (text) => {
     if (reason !== undefined && reason !== "interjection") return text;
     const { own, injected: around } = unwrap(text, INJECTED);
-    injected.push(...around);
-    return inside(own, "user_query");
+    const query = elementIn(own, "user_query");
+    injected.push(...around, ...(query?.injected ?? []));
+    if (query !== undefined) return query.own;
+    if (!isPreamble(text)) return own;
+    if (own.trim() !== "") injected.push(own);
+    return "";
   });
+  if (WAKING.has(reason ?? "")) {
+    if (parts.length > 0) conversation.prompt(parts, { origin: "notification" });
+    return conversation.result({ kind: "hidden", rule: "empty message" });
+  }
   if (reason !== undefined && reason !== "interjection") {
     conversation.context(
       sourceTitle("context_from", { agent: "Grok", reason: reason.replaceAll("_", " ") }),
@@ -147,35 +195,6 @@ function emitReasoning(conversation: Conversation, value: JsonObject): void {
   });
 }
 
-/** Emits a server-side tool of xAI, within the step. Its line is both call and result. */
-function emitBackendCall(conversation: Conversation, value: JsonObject): void {
-  const kind = asObject(value.kind) ?? {};
-  const action = asObject(kind.action);
-  const tool_name = asText(kind.tool_type) ?? "backend_tool";
-  const id = asText(kind.id);
-  const query = asText(action?.query) ?? asText(kind.input);
-  const results = asArray(action?.sources).flatMap((source) => {
-    const url = asText(asObject(source)?.url);
-    return url === undefined ? [] : [{ title: asText(asObject(source)?.title) ?? url, url }];
-  });
-  const isSearch = query !== undefined && /search/.test(tool_name);
-  const frame_id = conversation.toolCall({
-    id,
-    tool_name,
-    arguments_json: JSON.stringify(action ?? kind),
-    by_server: true,
-    payload: isSearch ? { type: "web_search", query, results } : undefined,
-  });
-  const status = asText(kind.status);
-  if (status !== "completed" && status !== "failed") return;
-  conversation.toolResult({
-    id: id ?? frame_id,
-    tool_name,
-    status: status === "failed" ? "error" : "success",
-    output_text: results.map(({ url }) => url).join("\n"),
-  });
-}
-
 function readAssistant(state: GrokState, conversation: Conversation, record: SessionRecord): RecordResult {
   const { value } = record;
   beginStep(conversation, record, asText(value.model_id));
@@ -187,26 +206,50 @@ function readAssistant(state: GrokState, conversation: Conversation, record: Ses
     const inner = asObject(call.function);
     const name = asText(call.name) ?? asText(inner?.name);
     const input = call.arguments ?? inner?.arguments ?? call.input;
-    const id = emitCall(conversation, { id: asText(call.id), name, input });
+    const id = emitOwnCall(conversation, { id: asText(call.id), name, input });
     noteCall(state, { id, name: name ?? "", input }, state.conversation.at);
   }
   conversation.endStep();
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** Reads a result. It has no status: failures are only recorded in `updates.jsonl`. */
-function readResult(conversation: Conversation, value: JsonObject): RecordResult {
+/** Emits a call. `use_tool` calls a tool of an MCP server by the name `server__tool`. */
+function emitOwnCall(conversation: Conversation, call: CallFacts): string {
+  const [, server, tool] = /^(.+?)__(.+)$/.exec(asText(inputOf(call.input)?.tool_name) ?? "") ?? [];
+  if (call.name !== "use_tool" || server === undefined || tool === undefined)
+    return emitCall(conversation, call);
+  return conversation.toolCall({
+    id: call.id,
+    tool_name: call.name,
+    arguments_json: typeof call.input === "string" ? call.input : JSON.stringify(call.input ?? {}),
+    payload: { type: "mcp", server, tool },
+  });
+}
+
+/** Reads a result. Older versions record failures only in `events.jsonl` and `updates.jsonl`. */
+function readResult(state: GrokState, conversation: Conversation, value: JsonObject): RecordResult {
   const id = asText(value.tool_call_id);
   const { output_text, parts } = resultContent(value.content);
   const images = asArray(value.images).flatMap((image) => {
     const url = asText(image) ?? asText(asObject(image)?.url);
     return url === undefined ? [] : [{ type: "image_url" as const, url }];
   });
+  const status = CANCELLED.test(output_text) ? "aborted" : value.is_error === true ? "error" : "success";
+  const [, exit] = EXIT.exec(output_text) ?? [];
+  if (id !== undefined && state.runs.some(({ tool_call_id }) => tool_call_id === id)) {
+    const [started] = UUID.exec(output_text) ?? [];
+    if (started !== undefined) nameRun(state, id, agentKeyOf(idOf(started)));
+  }
   conversation.toolResult({
     id,
-    status: "success",
+    status,
     output_text,
     parts: [...parts, ...images],
+    ...(status === "aborted" && { outcome: { kind: "stopped" as const } }),
+    payload: (call) => {
+      const payload = status === "success" ? call : ofFailure(call);
+      return exit === undefined ? payload : withExit(payload, { exit_code: Number(exit) });
+    },
   });
   return conversation.result();
 }
