@@ -73,3 +73,58 @@ it("reads a chat's database: messages in row order, and appended ones as they ar
     parts: [{ type: "text", text: "Fix the bug" }],
   });
 });
+
+it("reads failures, exit codes, images and summaries that Cursor keeps beside a message", () => {
+  const path = join(folder, "chats/def", CHAT, "store.db");
+  mkdirSync(join(path, ".."), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(
+    "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)",
+  );
+  const meta = Buffer.from(JSON.stringify({ agentId: CHAT })).toString("hex");
+  database.prepare("INSERT INTO meta VALUES ('0', ?)").run(meta);
+  let id = 0;
+  const put = (value: unknown) => {
+    id += 1;
+    database.prepare("INSERT INTO blobs VALUES (?, ?)").run(`b${id}`, Buffer.from(JSON.stringify(value)));
+  };
+  const cursorOptions = (options: object) => ({ providerOptions: { cursor: options } });
+  const result = (toolCallId: string, words: string, options: object = {}, more: object = {}) => ({
+    role: "tool",
+    id: toolCallId,
+    content: [{ type: "tool-result", toolCallId, result: words, ...more }],
+    ...cursorOptions(options),
+  });
+  const call = (toolCallId: string, toolName: string, args: object) => ({
+    role: "assistant",
+    content: [{ type: "tool-call", toolCallId, toolName, args }],
+  });
+  put({ role: "user", content: [{ type: "text", text: "<user_query>\nTest\n</user_query>" }] });
+  put(call("t1", "Shell", { command: "make" }));
+  put(
+    result("t1", "Exit code: 2\n\nCommand output:\n\nno rule", {
+      highLevelToolCallResult: { output: { success: { executionTime: 5285 } }, isError: false },
+    }),
+  );
+  put(call("t2", "StrReplace", { path: "a.ts", old_string: "a", new_string: "b" }));
+  put(result("t2", "String not found", { highLevelToolCallResult: { output: {}, isError: true } }));
+  put(call("t3", "Read", { path: "a.png" }));
+  const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
+  put(result("t3", "An image", {}, { experimental_content: [{ type: "text", text: "An image" }, image] }));
+  put({ role: "user", content: "Summary: make fails.", ...cursorOptions({ isSummary: true }) });
+  database.close();
+  const [session] = look(cursor, openStore(path)).values();
+  if (session === undefined) throw new Error("No session");
+  const { parts } = closed(session);
+  expect(orderOf(parts)).toBe("U c:Shell | c:StrReplace! | c:Read [compaction]");
+  const [shell, edit, read] = parts.filter((part) => part.type === "tool_result");
+  expect(shell).toMatchObject({
+    ui_extra: { type: "shell", command: "make", exit_code: 2, duration_ms: 5285 },
+  });
+  expect(edit).not.toHaveProperty("ui_extra");
+  expect(read).toMatchObject({
+    output_text: "An image",
+    parts: [{ type: "image_url", url: "data:image/png;base64,iVBORw0KGgo=" }],
+  });
+  expect(parts.at(-1)).toMatchObject({ text: "Summary: make fails." });
+});

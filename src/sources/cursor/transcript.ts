@@ -1,17 +1,18 @@
 import { isUuid } from "../../model/is-uuid.ts";
-import { asObject, asString, asText } from "../../model/narrow.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitResult } from "../conversation/blocks.ts";
-import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
+import { blocksIn, promptParts, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
-import { inside, unwrap } from "../conversation/wrappers.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
+import { promptOf, timeIn } from "./prompt.ts";
+import { emitResults, ownFacts } from "./results.ts";
 
 /** State of a Cursor transcript between records. */
 export interface TranscriptState extends StartedRuns {
@@ -26,22 +27,7 @@ export interface TranscriptState extends StartedRuns {
 
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cursor", name));
 
-/** Tags that Cursor puts around a person's text. */
-const INJECTED = [
-  "user_info",
-  "git_status",
-  "project_layout",
-  "rules",
-  "agent_skills",
-  "mcp_instructions",
-  "open_and_recently_viewed_files",
-  "attached_files",
-  "additional_data",
-  "system_reminder",
-  "timestamp",
-] as const;
-
-/** Reads Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without times, models and tokens. */
+/** Reads Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without models and tokens. */
 export const transcriptReader = conversationReader<TranscriptState>({
   initialState({ path }) {
     const names = namesOf(path);
@@ -69,21 +55,30 @@ export const transcriptReader = conversationReader<TranscriptState>({
 function read(state: TranscriptState, record: SessionRecord): RecordResult {
   const { value } = record;
   if (record.key === "head") return readHead(state, record);
+  const message = asObject(value.message);
+  const content = message === undefined ? value.content : message.content;
   const conversation = new Conversation(state.conversation, record, {
-    at: timeOf(value.timestamp) ?? timeOf(value.createdAt),
+    at:
+      timeOf(value.timestamp) ??
+      timeOf(value.createdAt) ??
+      (value.role === "user" ? timeIn(content) : undefined),
   });
   const { parent } = state;
   conversation.update({ agent: "cursor", ...(parent !== undefined && { parent: { session_id: parent } }) });
-  const message = asObject(value.message);
-  const content = message === undefined ? value.content : message.content;
   if (value.role === "assistant") {
-    const blocks = blocksIn(content);
+    const blocks = blocksIn(content).flatMap((block, index) =>
+      withoutPlaceholder(block).map((part) => ({ part, index })),
+    );
     if (blocks.length === 0) return conversation.result({ kind: "hidden", rule: "empty message" });
     const raw = new RawJson(record);
     const path = message === undefined ? ["content"] : ["message", "content"];
     conversation.step(record.key);
-    emitBlocks(conversation, blocks, {
-      argumentsAt: (index) => raw.of(blocks[index]?.input ?? {}, [...path, index, "input"]),
+    const parts = blocks.map(({ part }) => part);
+    emitBlocks(conversation, parts, {
+      argumentsAt(at) {
+        const { part, index } = blocks[at] ?? {};
+        return index === undefined ? undefined : raw.of(part?.input ?? {}, [...path, index, "input"]);
+      },
       onCall: (call) => noteCall(state, call, state.conversation.at),
     });
     conversation.endStep();
@@ -95,8 +90,12 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
     return conversation.result({ kind: "hidden", rule: "empty message" });
   }
   if (value.role === "tool") {
-    for (const block of blocksIn(content)) emitResult(conversation, block);
+    emitResults(conversation, value, content);
     return conversation.result({ kind: "hidden", rule: "empty message" });
+  }
+  if (value.role === "user" && ownFacts(value)?.isSummary === true) {
+    conversation.marker("compaction", sourceTitle("conversation_compacted"), textIn(content));
+    return conversation.result();
   }
   if (value.role === "user") {
     emitUser(conversation, content, parent !== undefined);
@@ -136,8 +135,21 @@ function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
+/** The last line of an answer's text in place of thinking that Cursor removed from the transcript. */
+const PLACEHOLDER = "[REDACTED]";
+
+/** Replaces the placeholder at the end of a text by a thought before it. */
+function withoutPlaceholder(block: JsonObject): JsonObject[] {
+  const text = (block.type === "text" ? (asString(block.text) ?? "") : "").trimEnd();
+  if (!text.endsWith(PLACEHOLDER)) return [block];
+  const before = text.slice(0, -PLACEHOLDER.length);
+  const rest = before.trimEnd();
+  if (rest !== "" && !before.slice(rest.length).includes("\n")) return [block];
+  return [{ type: "redacted_thinking" }, ...(rest === "" ? [] : [{ ...block, text: rest }])];
+}
+
 function endTurn(conversation: Conversation, status: string, error: unknown): RecordResult {
-  if (/abort|cancel|interrupt/i.test(status)) conversation.interrupt(status);
+  if (/abort|cancel|interrupt/i.test(status)) conversation.interrupt(asText(error) ?? status);
   else if (/error|fail/i.test(status))
     conversation.error(asText(error) ?? sourceTitle("turn_ended_with", { status }));
   else conversation.endTurn("completed");
@@ -150,12 +162,7 @@ function emitUser(conversation: Conversation, content: unknown, isTask: boolean)
   for (const block of blocks) if (block.type === "tool_result") emitResult(conversation, block);
   const results = blocks.length;
   const others = blocks.filter((block) => block.type !== "tool_result");
-  const injected: string[] = [];
-  const parts = promptParts(others, (text) => {
-    const { own, injected: around } = unwrap(text, INJECTED);
-    injected.push(...around);
-    return inside(own, "user_query");
-  });
+  const { parts, injected, isFollowUp } = promptOf(others);
   const queued = others.length < results;
   if (injected.length > 0 && parts.length > 0 && !queued) conversation.beginTurn();
   if (injected.length > 0)
@@ -165,7 +172,7 @@ function emitUser(conversation: Conversation, content: unknown, isTask: boolean)
     );
   if (parts.length > 0)
     conversation.prompt(parts, {
-      ...(isTask && { origin: "agent" as const }),
+      ...(isTask ? { origin: "agent" as const } : isFollowUp && { origin: "notification" as const }),
       queued,
     });
 }
