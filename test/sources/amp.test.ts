@@ -222,3 +222,64 @@ it("is recognized by its content, and reports an incomplete document", () => {
   writeFileSync(path, '{"v":1,"id":"T-half","messa');
   expect(() => look(amp, openStore(path))).toThrow(SyntaxError);
 });
+
+it("shows the results of Amp's own tools as text, diffs, lists and images instead of JSON", () => {
+  const calls = [
+    use("c1", "Read", { path: "/home/mara/a.ts" }),
+    use("c2", "edit_file", { path: "/home/mara/a.ts", old_str: "a", new_str: "b" }),
+    use("c3", "Read", { path: "/home/mara/a.png" }),
+    use("c4", "todo_write", { todos: [{ id: "1", content: "Look", status: "in-progress" }] }),
+    use("c5", "Grep", { pattern: "a" }),
+    use("c6", "read_web_page", { url: "https://example.com" }),
+    use("c7", "some_tool", {}),
+  ];
+  const diff =
+    "```diff\nIndex: /home/mara/a.ts\n===\n--- /home/mara/a.ts\toriginal\n+++ /home/mara/a.ts\tmodified\n@@ -1,1 +1,1 @@\n-a\n+b\n```";
+  const done = (id: string, value: unknown) => result(id, { status: "done", result: value });
+  const results = [
+    done("c1", { absolutePath: "/home/mara/a.ts", content: "1: a", discoveredGuidanceFiles: [] }),
+    done("c2", { diff, lineRange: [1, 1] }),
+    done("c3", {
+      absolutePath: "/home/mara/a.png",
+      content: "iVBORw0KGgo=",
+      isImage: true,
+      imageInfo: { mimeType: "image/png", size: 8 },
+    }),
+    done("c4", [{ id: "1", content: "Look", status: "in-progress" }]),
+    done("c5", ["/home/mara/a.ts", "/home/mara/b.ts"]),
+    done("c6", "A page"),
+    done("c7", { value: 1 }),
+  ];
+  const name = "T-019b9d03-62e3-772f-9780-3e637f90eaed";
+  const path = thread(name, [user(0, [text("Go")]), answer(1, calls), user(2, results)], { id: name });
+  const [session] = sessionsOf(look(amp, openStore(path)));
+  const told = session?.parts.flatMap((part) =>
+    part.type === "tool_result" ? [[part.output_text, part.ui_extra, part.parts]] : [],
+  );
+  const unified = diff.slice("```diff\n".length, -"\n```".length);
+  const hunk = { old_start: 1, old_lines: 1, new_start: 1, new_lines: 1, lines: ["-a", "+b"] };
+  expect(told).toEqual([
+    ["1: a", { type: "read", path: "/home/mara/a.ts" }, []],
+    [
+      unified,
+      {
+        type: "diff",
+        files: [{ path: "/home/mara/a.ts", change: "update", additions: 1, deletions: 1, hunks: [hunk] }],
+      },
+      [],
+    ],
+    [
+      "/home/mara/a.png",
+      { type: "read", path: "/home/mara/a.png" },
+      [{ type: "image_url", url: "data:image/png;base64,iVBORw0KGgo=" }],
+    ],
+    [
+      JSON.stringify([{ id: "1", content: "Look", status: "in-progress" }], undefined, 2),
+      { type: "todos", todos: [{ text: "Look", status: "in_progress" }] },
+      [],
+    ],
+    ["/home/mara/a.ts\n/home/mara/b.ts", undefined, []],
+    ["A page", { type: "web_fetch", url: "https://example.com" }, []],
+    ['{\n  "value": 1\n}', undefined, []],
+  ]);
+});

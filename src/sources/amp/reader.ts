@@ -9,13 +9,14 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
-import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
+import { blocksIn, promptParts, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { firstLine } from "../lines/first-line.ts";
+import { outputOf } from "./output.ts";
 
 /** State of a thread between records. */
 export interface AmpState extends StartedRuns {
@@ -256,7 +257,7 @@ function emitResult(conversation: Conversation, block: JsonObject): void {
   const known = own(STATUSES, asText(run.status));
   const { status, outcome } = known ?? { status: run.error === undefined ? "success" : "error" };
   const reason = asText(run.reason);
-  const { output_text, parts, exit_code } = outputOf(run);
+  const { output_text, parts, exit_code, changed } = outputOf(run);
   const id = asText(block.toolUseID);
   conversation.toolResult({
     id,
@@ -265,24 +266,10 @@ function emitResult(conversation: Conversation, block: JsonObject): void {
     parts,
     outcome: outcome && { ...outcome, ...(reason !== undefined && { reason }) },
     payload: (call) => {
-      const payload = status === "success" ? call : ofFailure(call);
+      const payload = status === "success" ? (changed ?? call) : ofFailure(call);
       return exit_code === undefined ? payload : withExit(payload, { exit_code });
     },
   });
-}
-
-/** A tool's output: text, blocks, `{output, exitCode}` of a command, or any other value. */
-function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_code?: number } {
-  const error = asText(asObject(run.error)?.message) ?? asText(run.error);
-  if (error !== undefined) return { output_text: error, parts: [] };
-  const result = asObject(run.result);
-  const output = asString(result?.output);
-  const exit_code = asNumber(result?.exitCode);
-  if (output !== undefined)
-    return { output_text: output, parts: [], ...(exit_code !== undefined && { exit_code }) };
-  if (typeof run.result === "number" || typeof run.result === "boolean")
-    return { output_text: String(run.result), parts: [] };
-  return resultContent(run.result);
 }
 
 /** Emits an info block: a command that the person ran, a summary, or a note. */

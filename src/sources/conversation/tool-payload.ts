@@ -93,7 +93,7 @@ const NAMES: Record<Kind, string> = {
   read: "read readfile readfiles view viewfile readmediafile openfile",
   todos: "todowrite todolist writetodos updateplan settodolist",
   web_search: "websearch googlewebsearch searchweb",
-  web_fetch: "webfetch fetchurl fetchwebcontent fetch",
+  web_fetch: "webfetch fetchurl fetchwebcontent fetch readwebpage",
   sub_agent: "task agent spawnagent subagent spawnsubagent newtask createsubagent sessionsspawn",
   question: "askuserquestion askquestion askfollowupquestion askuser",
   plan: "exitplanmode exitspecmode planmoderespond createplan",
@@ -185,6 +185,7 @@ const STATES: Readonly<Record<string, TodoItem["status"]>> = {
   done: "completed",
   in_progress: "in_progress",
   "in progress": "in_progress",
+  "in-progress": "in_progress",
   active: "in_progress",
 };
 
