@@ -1,6 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -215,8 +215,8 @@ function readUser(
 
 function emitResult(conversation: Conversation, block: JsonObject, record: JsonObject | undefined): void {
   const content = asObject(block.content);
-  const parts =
-    asObject(content?.responseParts) ?? asObject((content?.responseParts as unknown[] | undefined)?.[0]);
+  // Some results have no wrapper.
+  const parts = asObject(content?.responseParts) ?? asObject(asArray(content?.responseParts)[0]) ?? content;
   const response = asObject(asObject(parts?.functionResponse)?.response);
   const output = response?.output ?? response?.error ?? response?.content;
   const { output_text, parts: media } =
