@@ -72,6 +72,36 @@ describe("an Antigravity session", () => {
     expect(models(`<USER_REQUEST>${setting("B")} is in the log</USER_REQUEST>`)).toEqual([undefined]);
   });
 
+  it("pairs results of the type GENERIC, which newer versions write for every tool, in order", () => {
+    const account = read(
+      ask("Go"),
+      answer(tool("run_command", { CommandLine: "make" }), tool("write_to_file", { TargetFile: "/a" })),
+      record("GENERIC", { content: "The command exited with code 2.\nOutput:\nno rule" }),
+      record("GENERIC", { content: "Edited the file." }),
+    );
+    expect(results(account)).toEqual([
+      '{"CommandLine":"make"} success The command exited with code 2.\nOutput:\nno rule',
+      '{"TargetFile":"/a"} success Edited the file.',
+    ]);
+    expect(account.parts.find((part) => part.type === "tool_result")).toMatchObject({
+      ui_extra: { type: "shell", command: "make", exit_code: 2 },
+    });
+    expect(account.parts.some(({ type }) => type === "unknown")).toBe(false);
+  });
+
+  it("shows a result of the type GENERIC without a call as a result", () => {
+    const account = read(ask("Go"), record("GENERIC", { content: "Task: a\nStatus: RUNNING" }));
+    expect(results(account)).toEqual(["no call success Task: a\nStatus: RUNNING"]);
+  });
+
+  it("shows a message to the agent without the sentence before it", () => {
+    const content =
+      "The following is a <SYSTEM_MESSAGE> not actually sent by the user. It is important.\n\n" +
+      "<SYSTEM_MESSAGE>\n[Message] sender=system content=[Notice] Stopped\n</SYSTEM_MESSAGE>";
+    const { parts } = read(ask("Go"), record("SYSTEM_MESSAGE", { source: "SYSTEM", content }));
+    expect(parts.at(-1)).toMatchObject({ text: "[Message] sender=system content=[Notice] Stopped" });
+  });
+
   it("pairs each result with the oldest call of a tool with results of that type", () => {
     const paths = ["a", "b"].map((path) => tool("view_file", { AbsolutePath: path }));
     const outcomes = read(

@@ -10,7 +10,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
-import { inside, unwrap } from "../conversation/wrappers.ts";
+import { elementIn, inside, unwrap } from "../conversation/wrappers.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { answered, argumentsOf, isResultType, payloadFor, resultTypeOf } from "./tools.ts";
 
@@ -38,6 +38,9 @@ export interface AntigravityState {
 /** Maximum number of remembered calls and results, and maximum length of their names. */
 const MAX_KEPT = 64;
 const MAX_NAME = 200;
+
+/** The type of results of tools without a type of their own; in newer versions, of all results. */
+const ANY_RESULT = "GENERIC";
 
 /** Tags of content that is added to a person's text. */
 const INJECTED = ["ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE"] as const;
@@ -92,7 +95,7 @@ function read(state: AntigravityState, record: SessionRecord): RecordResult {
       conversation.marker("compaction", sourceTitle("conversation_summarized"), content);
       return conversation.result();
     case "SYSTEM_MESSAGE":
-      return readMessage(conversation, inside(content, "SYSTEM_MESSAGE"));
+      return readMessage(conversation, messageIn(content));
     case "CONVERSATION_HISTORY":
     case "EPHEMERAL_MESSAGE":
     case "KNOWLEDGE_ARTIFACTS":
@@ -146,6 +149,14 @@ function promptOf(text: string): { own: string; injected: string[] } {
 function modelOf(injected: string): string | undefined {
   const [, name] = /`Model Selection` from [^\n]{1,200}? to ([^\n]{1,100}?)\.(?:\s|$)/.exec(injected) ?? [];
   return asText(name?.trim());
+}
+
+/** The text of a message, without the sentence that newer versions put before it. */
+function messageIn(content: string): string {
+  const message = elementIn(content, "SYSTEM_MESSAGE");
+  const isAlone =
+    message?.injected.every((text) => text.startsWith("The following is a <SYSTEM_MESSAGE>")) ?? false;
+  return message !== undefined && isAlone ? message.own : content;
 }
 
 /** Reads a message from a task or another agent, which wakes an idle agent. */
@@ -224,7 +235,7 @@ function readOther(
   const hasText = typeof value.content === "string" || asText(value.error) !== undefined;
   const step = asNumber(value.step_index);
   const call = hasText || value.status === "RUNNING" ? callFor(state, type, step) : undefined;
-  if (call === undefined && !(isResultType(type) && hasText)) {
+  if (call === undefined && !((isResultType(type) || type === ANY_RESULT) && hasText)) {
     conversation.unknown(
       value,
       sourceTitle("step_of_type", { type: type === "" ? undefined : firstLine(type) }),
@@ -240,7 +251,8 @@ function readOther(
 
 /**
  * The call of a result record: the call whose running record or result had this number, otherwise the oldest one with this
- * result type. `GENERIC` answers tools without a result type, and any next record answers the only call of the previous answer.
+ * result type. `GENERIC` answers tools without a result type, in newer versions every tool, and any next record answers the only
+ * call of the previous answer.
  */
 function callFor(state: AntigravityState, type: string, step: number | undefined): string | undefined {
   const { waiting } = state;
@@ -253,7 +265,7 @@ function callFor(state: AntigravityState, type: string, step: number | undefined
   const open = waiting.filter((call) => call.step === undefined);
   const named = open.find(({ tool }) => resultTypeOf(tool) === type);
   if (named !== undefined) return named.id;
-  if (type === "GENERIC") return open.find(({ tool }) => !isResultType(resultTypeOf(tool)))?.id;
+  if (type === ANY_RESULT) return (open.find(({ tool }) => !isResultType(resultTypeOf(tool))) ?? open[0])?.id;
   const isNext = step !== undefined && state.answer?.step !== undefined && step === state.answer.step + 1;
   return isNext && open.length === 1 && !isResultType(type) ? open[0]?.id : undefined;
 }

@@ -1,7 +1,7 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
 import { own } from "../conversation/own.ts";
-import { payloadOf } from "../conversation/tool-payload.ts";
+import { payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
 /** Record types of tool results, if they are not the tool's name in capitals. */
@@ -116,7 +116,11 @@ function shownHunks(output: string): DiffHunk[] {
   });
 }
 
-/** Adds facts from a result's text to the payload: changed lines, or the started sub-agent. */
+/** The exit code of a command in its result, after the times and before the output. */
+const EXIT = /^[ \t]*The command exited with code (-?\d+)\b/m;
+const MAX_HEAD = 400;
+
+/** Adds facts from a result's text to the payload: changed lines, the exit code, or the started sub-agent. */
 export function answered(payload: UiExtra | undefined, output: string): UiExtra | undefined {
   switch (payload?.type) {
     case "diff": {
@@ -124,6 +128,10 @@ export function answered(payload: UiExtra | undefined, output: string): UiExtra 
       if (file === undefined) return payload;
       const change: FileDiff["change"] = /^Created file /m.test(output) ? "create" : "update";
       return { type: "diff", files: [fileDiff(file.path, change, shownHunks(output))] };
+    }
+    case "shell": {
+      const [, exit] = EXIT.exec(output.slice(0, MAX_HEAD).split("Output:")[0] ?? "") ?? [];
+      return exit === undefined ? payload : withExit(payload, { exit_code: Number(exit) });
     }
     case "sub_agent": {
       const [, agent_key] = /"conversationId"\s*:\s*"([^"\\]+)"/.exec(output) ?? [];
