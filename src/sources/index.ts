@@ -16,6 +16,7 @@ import { grok } from "./grok/format.ts";
 import { iflow } from "./iflow/format.ts";
 import { inspect } from "./inspect/format.ts";
 import { kimi } from "./kimi/format.ts";
+import { kimiCli } from "./kimi-cli/format.ts";
 import { klaudeCode } from "./klaude-code/format.ts";
 import { openclaw } from "./openclaw/format.ts";
 import { openCode } from "./opencode/format.ts";
@@ -39,6 +40,7 @@ export const formats: readonly Format[] = [
   droid,
   grok,
   kimi,
+  kimiCli,
   cursor,
   copilotCli,
   openclaw,

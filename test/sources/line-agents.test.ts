@@ -22,6 +22,8 @@ import { iflowReader } from "../../src/sources/iflow/reader.ts";
 import { formats } from "../../src/sources/index.ts";
 import { kimi } from "../../src/sources/kimi/format.ts";
 import { kimiReader } from "../../src/sources/kimi/reader.ts";
+import { kimiCli } from "../../src/sources/kimi-cli/format.ts";
+import { kimiCliReader } from "../../src/sources/kimi-cli/reader.ts";
 import { klaudeCode } from "../../src/sources/klaude-code/format.ts";
 import { klaudeReader } from "../../src/sources/klaude-code/reader.ts";
 import { createLineReader } from "../../src/sources/lines/lines.ts";
@@ -38,6 +40,7 @@ import { bytesOf, expectAccounted, orderOf, readSession } from "./record-laws.ts
 
 const fixture = (path: string): string => join(import.meta.dirname, "../fixtures", path);
 const KIMI = "kimi/sessions/wd_tide_0123456789ab/session_6b7c8d9e-0f1a-4b2c-8d3e-4f5061728394/agents";
+const KIMI_CLI = "kimi-cli/sessions/5d41402abc4b2a76b9719d911017c592";
 const GROK = "grok/sessions/%2Fhome%2Fmara/5a6b7c8d-9e0f-4a1b-8c2d-3e4f50617283";
 
 const files: {
@@ -202,6 +205,29 @@ const files: {
       "[compaction] | x U r ?? [error]",
     statuses: "completed completed completed failed",
   },
+  {
+    format: kimiCli,
+    reader: kimiCliReader as RecordReader<never>,
+    path: `${KIMI_CLI}/2c3d4e5f-6071-4a2b-8c3d-4e5f60718293/wire.jsonl`,
+    order:
+      "U T [notification] x c:ReadFile c:Shell! u | [retry] c:StrReplaceFile c:Agent | [compaction] T x [hook] " +
+      "U [note] [note] U c:Shell- [note] | [note] [note] [note] x [interrupt] U [error] ??",
+    statuses: "completed completed interrupted failed",
+  },
+  {
+    format: kimiCli,
+    reader: kimiCliReader as RecordReader<never>,
+    path: `${KIMI_CLI}/2c3d4e5f-6071-4a2b-8c3d-4e5f60718293/subagents/a1b2c3d4/wire.jsonl`,
+    order: "[context] U x",
+    statuses: "completed",
+  },
+  {
+    format: kimiCli,
+    reader: kimiCliReader as RecordReader<never>,
+    path: `${KIMI_CLI}/3d4e5f60-7182-4a2b-8c3d-4e5f60718294/wire.jsonl`,
+    order: "U x c:Task | x U x U x c:Shell | x",
+    statuses: "completed failed",
+  },
 ];
 
 const HOSTILE =
@@ -222,6 +248,7 @@ const TEXTS = new Set([
   "response_text",
   "result",
   "retracted_text",
+  "user_input",
 ]);
 /** Text that an agent writes last: with other text after it, a wrapper or a stopped command would not be recognized. */
 const CLOSING =
@@ -380,6 +407,13 @@ describe("facts in records other than their text", () => {
       "send_message: none",
       "call_mcp_tool: mcp",
       "find: none",
+      "ReadFile: read",
+      "Shell: shell",
+      "StrReplaceFile: diff",
+      "Agent: sub_agent",
+      "Shell: shell",
+      "Task: sub_agent",
+      "Shell: shell",
     ]);
   });
 

@@ -179,6 +179,12 @@ export const readerTitles = {
   undone: ({ turns }: { turns: number }) =>
     `Undone: ${turns === 1 ? "the turn above is" : `${turns} turns above are`} no longer part of the conversation`,
 
+  // Kimi CLI
+  step_interrupted: "The step was interrupted. Kimi CLI does not record the error",
+  plan_shown: ({ path }: Optional<"path">) => `Plan${after(path)}`,
+  side_answer: "Answer to the side question",
+  side_question_failed: "The side question failed",
+
   // klaude-code
   reminder: ({ about }: Optional<"about">) => `Reminder${after(about)}`,
   rewound_by_model: ({ items }: { items: number }) =>

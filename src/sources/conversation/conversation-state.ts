@@ -93,6 +93,14 @@ export interface StepEnding {
   stop_reason_raw?: string | undefined;
 }
 
+/** A text or thought whose next piece is in another record. */
+export interface OpenPiece {
+  kind: "text" | "thinking";
+  part_id: string;
+  /** Length so far, in UTF-16 code units. */
+  length: number;
+}
+
 /** A call of a step. */
 export interface ToolCall {
   /** Absent: it has none. Its result can only be paired if no other call waits (see `toolResult`). */

@@ -6,23 +6,25 @@ import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { messageFields, titleFields } from "../../model/text/titles.ts";
 import type { MarkerKind } from "../../model/transcript/transcript.ts";
-import { uuidFrom } from "../../model/uuid.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
 import {
   type EmittedCall,
   MAX_ENDED,
+  type OpenPiece,
   remember,
   type StepEnding,
   type ToolCall,
   type ToolResult,
 } from "./conversation-state.ts";
-import { callOf, nameCall, replaceByAnswered } from "./emitted-calls.ts";
+import { callOf, nameCall, replaceByAnswered, revisePayload } from "./emitted-calls.ts";
 import { TurnsAndSteps } from "./turns-and-steps.ts";
 
 export {
   type ConversationOptions,
   type ConversationState,
   initialConversation,
+  type OpenPiece,
   type StepEnding,
   type StepOptions,
   type ToolCall,
@@ -126,6 +128,32 @@ export class Conversation extends TurnsAndSteps {
     step.last = kind;
   }
 
+  /**
+   * Emits a piece of a text or thought that may continue in later records, and returns the part to continue. The part is open until
+   * `endPiece`. `before`: the part that the piece continues; absent: it begins one.
+   */
+  piece(kind: OpenPiece["kind"], text: string, before?: OpenPiece): OpenPiece {
+    if (before !== undefined) {
+      const { part_id, length } = before;
+      this.fold("the part before it");
+      this.emit({ type: "message.delta", kind, part_id, text, offset: length });
+      return { kind, part_id, length: length + text.length };
+    }
+    const step = this.ensureStep();
+    const { part_id } = this.recordPart();
+    this.put({ type: "message.part_start", part_id, kind, message_id: step.message_id });
+    this.put({ type: "message.delta", kind, part_id, text, offset: 0 });
+    step.last = kind;
+    return { kind, part_id, length: text.length };
+  }
+
+  /** Ends a part that was emitted in pieces. */
+  endPiece({ part_id }: OpenPiece, signature?: string): void {
+    const body: FrameBodyOf<"message.part_end"> = { type: "message.part_end", part_id };
+    if (signature !== undefined) body.signature = signature;
+    this.emit(body);
+  }
+
   /** Emits media that the model generated. */
   media(media: MediaPart): void {
     const { message_id } = this.ensureStep();
@@ -156,6 +184,27 @@ export class Conversation extends TurnsAndSteps {
       message_id: step.message_id,
     });
     return frame_id;
+  }
+
+  /**
+   * Replaces the arguments of a call, of which a record contained only a part. `record_key`: the record that created the call, and
+   * no part before it. `id`: the call's id in frames.
+   */
+  reviseCall(
+    record_key: string,
+    { id, tool_name, arguments_json, payload }: ToolCall & { id: string },
+  ): void {
+    const { session_id, step, calls } = this.state;
+    revisePayload(calls, id, payload);
+    this.fold("its call");
+    this.emit({
+      type: "message.tool_call",
+      tool_call_id: id,
+      tool_name,
+      arguments_json,
+      part_id: partId(uuidFrom(session_id, `record:${record_key}`), 0),
+      ...(step !== undefined && { message_id: step.message_id }),
+    });
   }
 
   /** Whether a call with this id waits for its result. */

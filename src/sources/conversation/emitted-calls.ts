@@ -50,11 +50,21 @@ export function nameCall(
   if (known !== undefined) return known.id;
   const id = name === "" || index.by_name.has(name) ? `${name}@${part}` : name;
   const call: EmittedCall = { name, id, tool_name, part, answered: false };
-  if (payload !== undefined && JSON.stringify(payload).length <= MAX_PAYLOAD) call.payload = payload;
+  setPayload(call, payload);
   calls.push(call);
   addTo(index, call);
   forgetCalls(state);
   return id;
+}
+
+/** Sets the payload of the newest call with this id in frames, once its arguments are known. */
+export function revisePayload(calls: readonly EmittedCall[], id: string, payload: UiExtra | undefined): void {
+  const call = calls.findLast((each) => each.id === id);
+  if (call !== undefined) setPayload(call, payload);
+}
+
+function setPayload(call: EmittedCall, payload: UiExtra | undefined): void {
+  if (payload !== undefined && JSON.stringify(payload).length <= MAX_PAYLOAD) call.payload = payload;
 }
 
 /**

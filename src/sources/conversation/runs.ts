@@ -26,8 +26,20 @@ export function noteCall(
 ): void {
   if (!startsRuns(name)) return;
   if (state.runs.length >= MAX_RUNS || state.runs.some(({ tool_call_id }) => tool_call_id === id)) return;
+  const prompt = promptIn(input);
+  state.runs.push({ tool_call_id: id, at, ...(prompt !== undefined && { prompt }) });
+}
+
+/** Remembers the prompt of a noted call whose arguments were not complete. */
+export function notePrompt({ runs }: StartedRuns, tool_call_id: string, input: unknown): void {
+  const start = runs.find((run) => run.tool_call_id === tool_call_id);
+  const prompt = promptIn(input);
+  if (start !== undefined && prompt !== undefined) start.prompt ??= prompt;
+}
+
+function promptIn(input: unknown): string | undefined {
   const prompt = first(inputOf(input) ?? {}, "prompt", "task", "message");
-  state.runs.push({ tool_call_id: id, at, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
+  return prompt === undefined ? undefined : promptKey(prompt);
 }
 
 /** Remembers the agent's key of the run that a call started. */

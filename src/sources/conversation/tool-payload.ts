@@ -147,7 +147,16 @@ const PAYLOADS: Record<Kind, (input: JsonObject) => UiExtra | undefined> = {
     return url === undefined ? undefined : { type: "web_fetch", url };
   },
   sub_agent: (input) => {
-    const name = first(input, "subagent_type", "subagentType", "agent_type", "agentType", "agent", "name");
+    const name = first(
+      input,
+      "subagent_type",
+      "subagentType",
+      "subagent_name",
+      "agent_type",
+      "agentType",
+      "agent",
+      "name",
+    );
     const task = first(input, "description", "title", "task", "prompt");
     return { type: "sub_agent", ...(name !== undefined && { name }), ...(task !== undefined && { task }) };
   },

@@ -87,9 +87,7 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   const id = asText(event.toolCallId) ?? asText(event.parentUuid);
   const content = resultContent(result.output);
   const output_text = content.output_text === "" ? (asString(result.message) ?? "") : content.output_text;
-  const head = output_text.slice(0, 1_000);
-  // Searching for a fixed text is several times faster, and nearly all results have no such header.
-  const agent = head.includes("agent_id: ") ? /^agent_id: (\S+)$/m.exec(head)?.[1] : undefined;
+  const agent = agentIn(output_text);
   if (agent !== undefined && id !== undefined) nameRun(state, id, agent);
   const scope = own(state.allowed, id);
   const refused = scope === REFUSED;
@@ -105,8 +103,15 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   });
 }
 
+/** The sub-agent's id in the header of its result. */
+export function agentIn(output: string): string | undefined {
+  const head = output.slice(0, 1_000);
+  // Searching for a fixed text is several times faster, and nearly all results have no such header.
+  return head.includes("agent_id: ") ? /^agent_id: (\S+)$/m.exec(head)?.[1] : undefined;
+}
+
 /** Adds the facts from the header of a sub-agent's result to the payload: `agent_id`, `actual_subagent_type`, `status`. */
-function withAgent(
+export function withAgent(
   payload: UiExtra | undefined,
   agent: string | undefined,
   output: string,

@@ -156,6 +156,12 @@ export const readerTitles: Translation<typeof english> = {
   refused_action: ({ action = "一次调用" }) => `已拒绝：${action}`,
   undone: ({ turns }) => `已撤销：上面的 ${turns} 轮不再属于对话`,
 
+  // Kimi CLI
+  step_interrupted: "步骤已中断。Kimi CLI 不记录错误",
+  plan_shown: ({ path }) => `计划${after(path)}`,
+  side_answer: "附带问题的回答",
+  side_question_failed: "附带问题失败",
+
   // klaude-code
   reminder: ({ about }) => `提醒${after(about)}`,
   rewound_by_model: ({ items }) => `模型已回退：撤回了 ${items} 个条目`,
