@@ -72,6 +72,7 @@ export const claudeCodeTitles = {
   instructions_loaded: ({ text }: { text: string }) => `Instructions loaded: ${text}`,
   mcp_instructions: ({ names }: { names: string }) => `MCP instructions: ${names}`,
   mcp_instructions_removed: ({ names }: { names: string }) => `MCP instructions removed: ${names}`,
+  plan_kept: ({ name = "a file" }: Optional<"name">) => `Plan: ${name}`,
   structured_output: "Structured output",
   plan_mode_on: "Plan mode on",
   plan_mode_off: "Plan mode off",
@@ -88,6 +89,7 @@ export const claudeCodeTitles = {
   conversation_summary: "Summary of the conversation so far",
   old_outputs_dropped: ({ saved }: Optional<"saved", number>) =>
     `Old tool outputs dropped from the context${saved === undefined ? "" : `, ${grouped(saved)} tokens saved`}`,
+  part_summarized: "Part of the conversation was summarized",
   /** `trigger`: `manual` or `auto`. `before`, `now`: numbers of tokens. */
   compacted_by: ({ trigger, before, now }: Optional<"trigger"> & Optional<"before" | "now", number>) => {
     const how = trigger === "manual" ? " by command" : trigger === "auto" ? " automatically" : "";
@@ -120,7 +122,24 @@ export const claudeCodeTitles = {
   copied_above: "Everything above was copied from another session",
   continued_elsewhere: "The conversation continues in another session",
   ended_by_model: "The model ended the conversation",
+  memory_saved: ({ names }: { names: string }) => `Memory saved: ${names}`,
+  max_turns_reached: ({ turns }: Optional<"turns", number>) =>
+    turns === undefined ? "Stopped at the limit of turns" : `Stopped after ${turns} turns`,
+  teammates_shut_down: ({ count }: { count: number }) =>
+    count === 1 ? "A teammate shut down" : `${count} teammates shut down`,
   pull_request: ({ name }: { name: string }) => `Pull request ${name}`,
+
+  // Notices of `claude -p` and the Agent SDK. `limit`: `five_hour`, `seven_day`
+  claude_rate_limit_reached: ({ limit }: Optional<"limit">) => `Rate limit reached${after(limit)}`,
+  claude_rate_limit_near: ({ limit }: Optional<"limit">) => `Rate limit nearly reached${after(limit)}`,
+  permission_denied: ({ tool = "a tool", reason }: Optional<"tool" | "reason">) =>
+    `Permission denied for ${tool}${after(reason)}`,
+  calls_in_short: ({ text }: { text: string }) => `Calls in short: ${text}`,
+  claude_suggested_prompt: ({ prompt }: { prompt: string }) => `Suggested prompt: ${prompt}`,
+  sign_in_failed: ({ error }: { error: string }) => `Sign-in failed: ${error}`,
+  mirror_failed: ({ error }: { error: string }) => `The session could not be mirrored: ${error}`,
+  plugin_not_installed: ({ name }: Optional<"name">) =>
+    `${name === undefined ? "A plugin" : `Plugin ${name}`} was not installed`,
 };
 
 /** A title of `claudeCodeTitles` with its code. */

@@ -73,7 +73,8 @@ const TEXT_FIELDS = [
   "failureReason",
 ];
 
-function readableText(body: string): string {
+/** The readable fields of a message, or the message itself if no program wrote it. */
+export function readableText(body: string): string {
   const fields = body.startsWith("{") ? parseObject(body) : undefined;
   const type = asText(fields?.type);
   if (fields === undefined || type === undefined) return body;

@@ -4,10 +4,9 @@ import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import { type DisplayText, textFields } from "../../model/text/display-text.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { messageFields } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
-import { splitErrorText } from "../error-text.ts";
 import { firstLine } from "../lines/first-line.ts";
+import { isApiError, readApiError } from "./api-errors.ts";
 import { startOf } from "./background.ts";
 import { type Block, type BlockContent, contentOf, continues, isEqual, wasOf } from "./blocks.ts";
 import { type Call, inputOf, setInput } from "./call-table.ts";
@@ -34,7 +33,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
   }
   const blocks = blocksOf(message.content);
   const model = asString(message.model);
-  if (line.value.isApiErrorMessage === true) {
+  if (isApiError(line.value, model)) {
     return session.isReplayed(line, blocks)
       ? { kind: "folded", into: "the same line before it" }
       : readApiError(session, line, blocks);
@@ -112,25 +111,6 @@ export function readAssistant(session: Session, line: Line): Disposition {
 function isBlank(block: JsonObject): boolean {
   if (block.type === "text") return (asString(block.text) ?? "").trim() === "";
   return block.type === "thinking" && (block.thinking ?? "") === "" && !asString(block.signature);
-}
-
-function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
-  const text = textOf(blocks).trim();
-  const { message, answer } = splitErrorText(text);
-  session.endStep(line);
-  session.turnFailed = true;
-  const data: JsonObject = {};
-  for (const key of ["error", "apiErrorStatus", "errorDetails"]) {
-    if (line.value[key] !== undefined && line.value[key] !== null) data[key] = line.value[key];
-  }
-  if (answer !== undefined) data.answer = answer;
-  session.push(line, {
-    type: "error",
-    part_id: session.recordPart(line).part_id,
-    ...messageFields(text === "" ? claudeCodeTitle("claude_api_error") : message),
-    ...(Object.keys(data).length > 0 && { data }),
-  });
-  return { kind: "shown" };
 }
 
 /** Returns whether the block created a part. Otherwise it changed or repeated one. */

@@ -11,7 +11,7 @@ export function textOf(value: unknown): string {
       .join("\n");
   const inner = asObject(value);
   if (inner === undefined) return "";
-  return textOf(asObject(inner.file)?.content ?? inner.content ?? inner.text);
+  return textOf(asObject(inner.file)?.content ?? inner.content ?? inner.contents ?? inner.text);
 }
 
 /** The text of an attachment in the request, without the tags around it. */

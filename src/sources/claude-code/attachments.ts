@@ -11,11 +11,14 @@ import type { CodedText } from "../../model/text/catalog.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
+import { readableText } from "./agent-messages.ts";
 import { fieldsOf, renderedOf, textOf } from "./attachment-text.ts";
 import { readHookContext, readHookFailure, readHookMessage, readHookOutput } from "./hooks.ts";
+import { readMemories } from "./memories.ts";
 import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session } from "./session-types.ts";
 import { readQueued } from "./user.ts";
+import { readMessages } from "./wrapped.ts";
 
 const SHOWN: Disposition = { kind: "shown" };
 
@@ -23,9 +26,12 @@ const SHOWN: Disposition = { kind: "shown" };
 const BOOKKEEPING = new Set([
   "agent_listing_delta",
   "bash_output_audience_note",
+  "batching_reminder",
   "batching_reminder_sent",
   "budget_usd",
   "command_permissions",
+  "compaction_reminder",
+  "context_efficiency",
   "credential_org",
   "critical_system_reminder",
   "date",
@@ -34,12 +40,18 @@ const BOOKKEEPING = new Set([
   "deferred_tools_record",
   "dynamic_skill",
   "environment",
+  "hook_plugin_listing",
+  "inlined_image_paths",
   "invoked_skills",
+  "mcp_dropped_tools_delta",
   "model",
   "output_style",
   "output_style_instructions",
+  "output_token_usage",
   "prompt_snapshot",
   "remote_session_change",
+  "secondary_reminder",
+  "secondary_reminder_sent",
   "session_context",
   "silent_turn_reminder",
   "skill_listing",
@@ -49,22 +61,30 @@ const BOOKKEEPING = new Set([
   "thinking_stripped",
   "todo_reminder",
   "token_usage",
+  "tool_search_usage_reminder",
   "total_tokens_reminder",
   "ultra_effort_enter",
   "ultra_effort_exit",
   "ultrathink_effort",
   "verify_plan_reminder",
+  "workflow_keyword_request",
   "workflow_size_guideline_change",
 ]);
 
 /** Attachments that are a file, and the titles of their markers. */
 const FILES = {
+  already_read_file: "file_attached",
   compact_file_reference: "read_before_compaction",
   directory: "folder_attached",
+  edited_image_file: "changed_outside",
   edited_text_file: "changed_outside",
   file: "file_attached",
+  mcp_resource: "file_attached",
   nested_memory: "memory_file",
   opened_file_in_ide: "from_editor",
+  pdf_reference: "file_attached",
+  plan_file_reference: "plan_kept",
+  selected_lines_in_diff: "from_editor",
   selected_lines_in_ide: "from_editor",
 } as const;
 
@@ -73,6 +93,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
   const attachment = asObject(line.value.attachment) ?? {};
   const type = asString(attachment.type) ?? "";
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `context bookkeeping: ${type}` };
+  if (isFile(type)) return readFile(session, line, attachment, type);
   switch (type) {
     case "queued_command":
       return readQueued(session, line, attachment);
@@ -88,14 +109,28 @@ export function readAttachment(session: Session, line: Line): Disposition {
     case "hook_stopped_continuation":
     case "hook_cancelled":
       return readHookFailure(session, line, attachment, type);
-    case "file":
-    case "directory":
-    case "edited_text_file":
-    case "compact_file_reference":
-    case "selected_lines_in_ide":
-    case "opened_file_in_ide":
-    case "nested_memory":
-      return readFile(session, line, attachment, type);
+    case "async_hook_response":
+      return readHookOutput(session, line, attachment);
+    case "hook_permission_decision":
+      return readHookOutput(session, line, { ...attachment, content: attachment.decision });
+    case "relevant_memories":
+      return readMemories(session, line, attachment);
+    case "teammate_mailbox":
+      return readMailbox(session, line, attachment);
+    case "teammate_shutdown_batch":
+      session.marker(
+        line,
+        "note",
+        claudeCodeTitle("teammates_shut_down", { count: asNumber(attachment.count) ?? 1 }),
+      );
+      return SHOWN;
+    case "max_turns_reached":
+      session.marker(
+        line,
+        "note",
+        claudeCodeTitle("max_turns_reached", { turns: asNumber(attachment.maxTurns) }),
+      );
+      return SHOWN;
     case "instructions":
       return readInstructions(session, line, attachment);
     case "plan_mode":
@@ -128,16 +163,37 @@ export function readAttachment(session: Session, line: Line): Disposition {
   }
 }
 
+const isFile = (type: string): type is keyof typeof FILES => Object.hasOwn(FILES, type);
+
 function readFile(
   session: Session,
   line: Line,
   attachment: JsonObject,
   type: keyof typeof FILES,
 ): Disposition {
-  const name = asText(attachment.displayPath) ?? asText(attachment.filename) ?? asText(attachment.path);
-  const content = type === "edited_text_file" ? attachment.snippet : attachment.content;
+  const name =
+    asText(attachment.displayPath) ??
+    asText(attachment.filename) ??
+    asText(attachment.path) ??
+    asText(attachment.planFilePath) ??
+    asText(attachment.name) ??
+    asText(attachment.uri);
+  const content = attachment.snippet ?? attachment.planContent ?? attachment.content;
   const text = type === "compact_file_reference" ? "" : textOf(content);
   return context(session, line, claudeCodeTitle(FILES[type], { name }), text, attachment);
+}
+
+/** Reads an attachment with messages of teammates. */
+function readMailbox(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const messages = asArray(attachment.messages).flatMap((item) => {
+    const message = asObject(item);
+    const text = asText(message?.text);
+    return text === undefined
+      ? []
+      : [{ from: asText(message?.from) ?? "another agent", text: readableText(text) }];
+  });
+  if (messages.length === 0) return { kind: "hidden", rule: "empty message" };
+  return readMessages(session, line, messages);
 }
 
 function readMcpInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {

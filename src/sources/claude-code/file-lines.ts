@@ -1,4 +1,4 @@
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -16,7 +16,11 @@ import type { OpenFile } from "./open-file.ts";
 import { readProgress } from "./progress.ts";
 import { pushUnknown } from "./session-parts.ts";
 import type { Line, Session } from "./session-types.ts";
+import { rateLimitOf, readStreamLine } from "./stream-notices.ts";
 import { isInterrupt, readUser } from "./user.ts";
+
+/** Types of lines that say what happened to a conversation. */
+const NO_CONVERSATION = new Set(["continued-in", "ended-by-model", "marble-origami-commit"]);
 
 /** Reads a line into frames, by its type. */
 export function readLine(file: OpenFile, line: Line): Disposition {
@@ -39,7 +43,7 @@ export function readLine(file: OpenFile, line: Line): Disposition {
   if (type === "result") return readResult(file, line);
 
   // A file that only says where the conversation continues contains no conversation.
-  if ((type === "continued-in" || type === "ended-by-model") && !main.begun)
+  if (type !== undefined && NO_CONVERSATION.has(type) && !main.begun)
     return { kind: "hidden", rule: `bookkeeping: ${type}` };
 
   if (uuid !== undefined) line.print = file.printOf(uuid);
@@ -132,7 +136,9 @@ function readResult(file: OpenFile, line: Line): Disposition {
   const usd = asNumber(value.total_cost_usd);
   if (usd !== undefined) updateSession(file, line, { agent_cost: { usd } });
   if (value.is_error === true) {
-    const message = asText(value.result) ?? asText(value.subtype) ?? claudeCodeTitle("claude_run_failed");
+    const errors = asStrings(value.errors).join("\n");
+    const message =
+      asText(value.result) ?? asText(errors) ?? asText(value.subtype) ?? claudeCodeTitle("claude_run_failed");
     main.push(line, { type: "error", part_id: main.recordPart(line).part_id, ...messageFields(message) });
     main.turnFailed = true;
   }
@@ -179,7 +185,17 @@ function readConversation(
     }
     case "ended-by-model":
       return noteOnce(file, session, line, type, claudeCodeTitle("ended_by_model"));
+    case "marble-origami-commit":
+      session.marker(line, "compaction", claudeCodeTitle("part_summarized"), asText(value.summary));
+      return { kind: "shown" };
+    case "rate_limit_event": {
+      const limit = rateLimitOf(line);
+      if (limit === undefined) return { kind: "hidden", rule: "rate limit not reached" };
+      return noteOnce(file, session, line, limit.about, limit.title, undefined, limit.info);
+    }
     default: {
+      const streamed = type === undefined ? undefined : readStreamLine(session, line, type);
+      if (streamed !== undefined) return streamed;
       const title = sourceTitle("line_of_type", { type: type?.slice(0, 80).toWellFormed() });
       return pushUnknown(session, line, value, title);
     }

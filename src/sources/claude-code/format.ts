@@ -127,5 +127,7 @@ function isOwn(value: JsonObject): boolean {
       (message === undefined || "content" in message || "id" in message)
     );
   }
-  return type === "system" && value.subtype === "init" && "session_id" in value;
+  // The output of `claude -p` begins with the hooks, if there are any.
+  const begins = ["hook_response", "hook_started", "init"].includes(asString(value.subtype) ?? "");
+  return type === "system" && begins && "session_id" in value;
 }

@@ -11,6 +11,7 @@ import { endBackground } from "./background.ts";
 import { addBlockedStop } from "./injected.ts";
 import { pushUnknown } from "./session-parts.ts";
 import { keptLine, type Line, type Session } from "./session-types.ts";
+import { readStreamNotice } from "./stream-notices.ts";
 import { readCommand, readWrapped } from "./wrapped.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
 
@@ -66,6 +67,7 @@ export function readSystem(session: Session, line: Line): Disposition {
     case "microcompact_boundary":
       return readMicroBoundary(session, line);
     case "api_error":
+    case "api_retry":
       return readRetry(session, line);
     case "away_summary":
       session.marker(line, "note", claudeCodeTitle("recap", { text: firstLine(content) }), content);
@@ -74,7 +76,8 @@ export function readSystem(session: Session, line: Line): Disposition {
       return readError(session, line, content);
     case "api_refusal":
     case "model_refusal_fallback":
-      return readRefusal(session, line, subtype, content);
+    case "model_refusal_no_fallback":
+      return readRefusal(session, line, content);
     case "agents_killed":
       session.marker(line, "note", claudeCodeTitle("background_agents_stopped"), content, value);
       return SHOWN;
@@ -92,22 +95,21 @@ export function readSystem(session: Session, line: Line): Disposition {
         result: undefined,
       });
       return { kind: "folded", into: "the end of a background run" };
-    // Progress in the output of `claude -p --output-format stream-json`. The result and the notification of the call follow.
-    case "thinking_tokens":
-    case "task_started":
-    case "task_progress":
-    case "task_updated":
-    case "background_tasks_changed":
-      return { kind: "hidden", rule: `progress: ${subtype}` };
+    case "api_metrics":
+    case "file_snapshot":
+      return { kind: "hidden", rule: `bookkeeping: ${subtype}` };
     case "session_start":
     case "init":
       return { kind: "hidden", rule: "session start" };
     case undefined:
       return readUntyped(session, line, content);
-    default:
+    default: {
+      const streamed = readStreamNotice(session, line, subtype);
+      if (streamed !== undefined) return streamed;
       if (content !== "" || NOTICES.has(subtype))
         return note(session, line, noticeTitle(subtype, firstLine(content)), content);
       return unknownNotice(session, line, subtype);
+    }
   }
 }
 
@@ -132,17 +134,13 @@ function readError(session: Session, line: Line, content: string): Disposition {
   return SHOWN;
 }
 
-function readRefusal(
-  session: Session,
-  line: Line,
-  subtype: "api_refusal" | "model_refusal_fallback",
-  content: string,
-): Disposition {
+/** Reads a refusal. The output of `claude -p` has other names for its members. */
+function readRefusal(session: Session, line: Line, content: string): Disposition {
   const { value } = line;
-  const from = asString(value.originalModel);
-  const to = asString(value.fallbackModel);
-  const why = asText(value.apiRefusalExplanation) ?? content;
-  if (subtype === "api_refusal") {
+  const from = asString(value.originalModel ?? value.original_model);
+  const to = asString(value.fallbackModel ?? value.fallback_model);
+  const why = asText(value.apiRefusalExplanation) ?? asText(value.api_refusal_explanation) ?? content;
+  if (value.subtype !== "model_refusal_fallback") {
     session.endStep(line);
     session.turnFailed = true;
     const reason = why === "" ? undefined : firstLine(why);
@@ -151,7 +149,8 @@ function readRefusal(
     const title = claudeCodeTitle("refusal_answered_again", { from, to });
     session.marker(line, "model_switch", title, why, value);
   }
-  withdraw(session, line, asStrings(value.retractedMessageUuids), retractionReason("retracted_by_refusal"));
+  const retracted = asStrings(value.retractedMessageUuids ?? value.retracted_message_uuids);
+  withdraw(session, line, retracted, retractionReason("retracted_by_refusal"));
   return SHOWN;
 }
 
@@ -204,10 +203,10 @@ function noticeTitle(subtype: string, text: string): DisplayText {
 }
 
 function readBoundary(session: Session, line: Line): Disposition {
-  const metadata = asObject(line.value.compactMetadata);
+  const metadata = asObject(line.value.compactMetadata ?? line.value.compact_metadata);
   const trigger = asString(metadata?.trigger);
-  const before = asNumber(metadata?.preTokens) || undefined;
-  const now = asNumber(metadata?.postTokens);
+  const before = asNumber(metadata?.preTokens ?? metadata?.pre_tokens) || undefined;
+  const now = asNumber(metadata?.postTokens ?? metadata?.post_tokens);
   session.endStep(line);
   session.compact(line);
   session.marker(
@@ -222,18 +221,23 @@ function readBoundary(session: Session, line: Line): Disposition {
   return SHOWN;
 }
 
+/** Reads a failed attempt. The output of `claude -p` has other names for its members. */
 function readRetry(session: Session, line: Line): Disposition {
   const { value } = line;
   const error = asObject(value.error);
   const cause = asObject(value.cause) ?? asObject(error?.cause) ?? asObject(error?.connection);
   const inner = asObject(asObject(error?.error)?.error);
   const reason =
-    asText(inner?.message) ?? asText(error?.formatted) ?? asText(error?.message) ?? asText(cause?.code);
-  const wait = asNumber(value.retryInMs) || undefined;
+    asText(inner?.message) ??
+    asText(error?.formatted) ??
+    asText(error?.message) ??
+    asText(cause?.code) ??
+    asText(value.error);
+  const wait = asNumber(value.retryInMs ?? value.retry_delay_ms) || undefined;
   const title = claudeCodeTitle("api_retry", {
-    status: asNumber(error?.status) || undefined,
-    attempt: asNumber(value.retryAttempt) || undefined,
-    most: asNumber(value.maxRetries),
+    status: asNumber(error?.status ?? value.error_status) || undefined,
+    attempt: asNumber(value.retryAttempt ?? value.attempt) || undefined,
+    most: asNumber(value.maxRetries ?? value.max_retries),
     seconds: wait === undefined ? undefined : Math.max(1, Math.round(wait / 1000)),
     reason: reason === undefined ? undefined : firstLine(reason),
   });

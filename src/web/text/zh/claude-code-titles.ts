@@ -61,6 +61,7 @@ export const claudeCodeTitles: Translation<typeof english> = {
   instructions_loaded: ({ text }) => `已加载指令：${text}`,
   mcp_instructions: ({ names }) => `MCP 指令：${names}`,
   mcp_instructions_removed: ({ names }) => `已移除 MCP 指令：${names}`,
+  plan_kept: ({ name = "一个文件" }) => `计划：${name}`,
   structured_output: "结构化输出",
   plan_mode_on: "计划模式已开启",
   plan_mode_off: "计划模式已关闭",
@@ -75,6 +76,7 @@ export const claudeCodeTitles: Translation<typeof english> = {
   conversation_summary: "到目前为止的对话摘要",
   old_outputs_dropped: ({ saved }) =>
     `已从上下文中移除旧的工具输出${saved === undefined ? "" : `，节省 ${number(saved)} 个 token`}`,
+  part_summarized: "对话的一部分已被摘要",
   compacted_by: ({ trigger, before, now }) => {
     const how = trigger === "manual" ? "已按命令压缩" : trigger === "auto" ? "已自动压缩" : "已压缩";
     const rest = now === undefined ? "" : `，压缩后 ${number(now)} 个`;
@@ -102,5 +104,17 @@ export const claudeCodeTitles: Translation<typeof english> = {
   copied_above: "以上内容均复制自另一个会话",
   continued_elsewhere: "对话在另一个会话中继续",
   ended_by_model: "模型结束了对话",
+  memory_saved: ({ names }) => `已保存记忆：${names}`,
+  max_turns_reached: ({ turns }) => (turns === undefined ? "已达到轮数上限而停止" : `${turns} 轮后停止`),
+  teammates_shut_down: ({ count }) => `${count} 个队友已关闭`,
   pull_request: ({ name }) => `拉取请求 ${name}`,
+
+  claude_rate_limit_reached: ({ limit }) => `已达到速率限制${after(limit)}`,
+  claude_rate_limit_near: ({ limit }) => `即将达到速率限制${after(limit)}`,
+  permission_denied: ({ tool = "某个工具", reason }) => `已拒绝 ${tool} 的权限${after(reason)}`,
+  calls_in_short: ({ text }) => `调用概要：${text}`,
+  claude_suggested_prompt: ({ prompt }) => `建议的提示词：${prompt}`,
+  sign_in_failed: ({ error }) => `登录失败：${error}`,
+  mirror_failed: ({ error }) => `无法镜像会话：${error}`,
+  plugin_not_installed: ({ name }) => `${name === undefined ? "插件" : `插件 ${name} `}未安装`,
 };
