@@ -12,6 +12,7 @@ import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
+import { documentOf } from "./documents.ts";
 
 /** State of a Droid session between records. */
 export interface DroidState extends StartedRuns {
@@ -138,7 +139,13 @@ function readOutcome(conversation: Conversation, value: JsonObject): RecordResul
 function readMessage(state: DroidState, conversation: Conversation, record: SessionRecord): RecordResult {
   const message = asObject(record.value.message);
   if (message?.role === "assistant") return readAssistant(state, conversation, record, message);
-  if (message?.role === "user") return readUser(state, conversation, message);
+  // In files the results of calls have the user's role; in the program they have one of their own.
+  if (message?.role === "user" || message?.role === "tool") return readUser(state, conversation, message);
+  // The program's own messages: for the model, for the person, or for both.
+  if (message?.role === "system") {
+    const visibility = message.visibility === "llm_only" ? "llm_only" : "user_only";
+    return readUser(state, conversation, { ...message, visibility });
+  }
   conversation.unknown(record.value, sourceTitle("message_of_role", { role: asString(message?.role) }));
   return conversation.result();
 }
@@ -176,7 +183,7 @@ function readUser(state: DroidState, conversation: Conversation, message: JsonOb
     });
     return conversation.result();
   }
-  const blocks = blocksIn(message.content);
+  const blocks = blocksIn(message.content).map(documentOf);
   const results = blocks.filter((block) => block.type === "tool_result");
   for (const result of results) emitResult(conversation, result);
   const others = blocks.filter((block) => block.type !== "tool_result");
