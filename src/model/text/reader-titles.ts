@@ -89,6 +89,9 @@ export const readerTitles = {
   warning: ({ message = "unknown" }: Optional<"message">) => `Warning: ${message}`,
   mode_changed: ({ before = "unknown", now = "unknown" }: Optional<"before" | "now">) =>
     `Mode: ${before} → ${now}`,
+  permission_recovery: ({ status = "unknown" }: Optional<"status">) =>
+    `Recovery from a refused permission: ${status}`,
+  model_unavailable: ({ model = "unknown" }: Optional<"model">) => `Model no longer available: ${model}`,
   limits_changed: "Limits of the session changed",
   plan_file: ({ operation = "unknown" }: Optional<"operation">) => `Plan file: ${operation}`,
   workspace_file: ({ operation = "unknown", path = "unknown" }: Optional<"operation" | "path">) =>

@@ -62,6 +62,11 @@ const NOTES: Readonly<
     undefined,
     fields(data, "previousMode", "assistedApprovalModel"),
   ],
+  "session.permission_recovery": (data) => [
+    sourceTitle("permission_recovery", { status: asText(data.status) }),
+    undefined,
+    fields(data, "reason", "onBlocked", "maxAttempts"),
+  ],
   "session.session_limits_changed": (data) => [
     sourceTitle("limits_changed"),
     undefined,
@@ -181,6 +186,22 @@ export function readShutdown({ state, conversation, data }: Event): void {
   if (data.shutdownType === "error")
     conversation.error(reason ?? sourceTitle("session_ended_in_error"), facts);
   else conversation.marker("note", sourceTitle("session_ended"), reason, facts);
+}
+
+/** Reads the last record of `copilot --output-format json`, whose facts are not in `data`. */
+export function readResult({ conversation, record }: Event): void {
+  const { exitCode, usage } = record.value;
+  conversation.close(true);
+  const facts = { ...(exitCode !== undefined && { exitCode }), ...asObject(usage) };
+  if ((asNumber(exitCode) ?? 0) === 0)
+    conversation.marker("note", sourceTitle("session_ended"), undefined, facts);
+  else conversation.error(sourceTitle("session_ended_in_error"), facts);
+}
+
+/** Reads the use of a skill whose text an earlier record has. */
+export function readSkillAgain({ conversation, data }: Event): void {
+  const facts = fields(data, "path", "trigger", "description");
+  conversation.marker("context", sourceTitle("skill", { skill: asText(data.name) }), undefined, facts);
 }
 
 export function readModelChange({ agent, conversation, data }: Event): void {

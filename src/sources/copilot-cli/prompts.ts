@@ -1,5 +1,6 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { assetOf } from "./tools.ts";
 
 /** The author of a message with the user's role. */
 export type Author = "person" | "agent" | "notification" | "command" | "skill";
@@ -43,10 +44,16 @@ function attachment(value: unknown): Part {
     }
     case "blob": {
       const data = asText(item.data);
-      if (data === undefined || mime === undefined) break;
+      if (mime === undefined) break;
+      if (data === undefined) return assetOf(item, mime, name);
       const url = `data:${mime};base64,${data}`;
       if (mime.startsWith("image/")) return { type: "image_url", url };
       return { type: "file", mime, url, ...(name !== undefined && { filename: name }) };
+    }
+    case "extension_context": {
+      if (item.payload === undefined) break;
+      const text = asString(item.payload) ?? JSON.stringify(item.payload, undefined, 2);
+      return { type: "text", text: `${name ?? "Context from an extension"}:\n${text}` };
     }
     default: {
       const url = asText(item.url);

@@ -30,8 +30,10 @@ import {
   readNotification,
   readPermissionAnswer,
   readPermissionRequest,
+  readResult,
   readResume,
   readShutdown,
+  readSkillAgain,
 } from "./notices.ts";
 import { type AgentState, agentKey, agentOf, type CopilotState, initialAgent, remember } from "./state.ts";
 import { readWorkspace } from "./workspace.ts";
@@ -117,7 +119,7 @@ function read(state: CopilotState, record: SessionRecord): RecordResult {
   const event: Event = { state, agent, conversation, record, data };
   if (agent.run !== undefined && conversation.isNew) beginRun(event);
   const result = readEvent(event, type, key);
-  return result ?? conversation.result(hiddenAs(type));
+  return result ?? conversation.result(hiddenAs(type, isTransient(value)));
 }
 
 function nameSession(state: CopilotState, data: JsonObject): void {
@@ -131,6 +133,9 @@ function nameSession(state: CopilotState, data: JsonObject): void {
 function beginRun({ state, conversation }: Event): void {
   conversation.update({ agent: ID, parent: { session_id: state.session_id } });
 }
+
+/** Whether only the output of `copilot --output-format json` has a record: progress, and pieces of later records. */
+const isTransient = (value: JsonObject): boolean => value.ephemeral === true;
 
 /** Records for Copilot's internal use, and copies of other records. */
 const BOOKKEEPING = new Set([
@@ -148,18 +153,24 @@ const BOOKKEEPING = new Set([
   "session.auto_mode_resolved",
   "session.canvas.removed",
   "session.completion_receipt",
+  "session.fusion_change_checkpoint",
+  "session.fusion_commit_started",
+  "session.fusion_handoff",
   "session.idle",
   "session.mode_notice_delivered",
   "session.schedule_rearmed",
   "session.usage_checkpoint",
   "session.usage_info",
+  // The text is in the record of the skill.
+  "skill.context_delivered_ref",
   "subagent.configured",
 ]);
 
-function hiddenAs(type: string): RecordResult["disposition"] {
+function hiddenAs(type: string, isTransient: boolean): RecordResult["disposition"] {
   if (type === "hook.end") return { kind: "hidden", rule: "hook without output" };
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
   if (type.startsWith("model.")) return { kind: "hidden", rule: "copy of a model call" };
+  if (isTransient) return { kind: "hidden", rule: `transient: ${type}` };
   return { kind: "folded", into: "the session" };
 }
 
@@ -188,8 +199,21 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
       readShutdown(event);
       endRuns(event, "interrupted");
       return;
+    case "result":
+      readResult(event);
+      return;
     case "session.error":
       readError(event);
+      return;
+    case "session.model_deselected":
+      conversation.marker(
+        "model_switch",
+        sourceTitle("model_unavailable", { model: asText(data.previousModel) }),
+        asText(data.reason),
+      );
+      return;
+    case "skill.invoked_ref":
+      readSkillAgain(event);
       return;
     case "session.model_change":
       readModelChange(event);
@@ -251,6 +275,11 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
         { type: "text", text: asString(data.content) ?? "" },
       ]);
       return;
+    case "skill.context_delivered":
+      conversation.context(sourceTitle("skill", { skill: asText(data.source)?.replace(/^skill-/, "") }), [
+        { type: "text", text: asString(data.content) ?? "" },
+      ]);
+      return;
     case "system.message":
       conversation.context(sourceTitle(data.role === "developer" ? "developer_message" : "system_prompt"), [
         { type: "text", text: asString(data.content) ?? "" },
@@ -288,6 +317,7 @@ function readEvent(event: Event, type: string, key: string): RecordResult | unde
           conversation.marker("retry", sourceTitle("model_call_failed"), undefined, data);
         return;
       }
+      if (isTransient(event.record.value)) return;
       conversation.unknown(event.record.value, sourceTitle("event_of_type", { type }));
       return;
     }

@@ -9,6 +9,21 @@ import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 const TRAILER = /\n?<shellId: [^>\n]+>\s*$/;
 const FILE_HEADER = /^diff --git a\/(.+?) b\/(.+)$/m;
 
+/** An image or file whose data is in a `session.binary_asset` record, or was too large to keep. */
+export function assetOf(item: JsonObject, mime: string, name: unknown): MediaPart {
+  const label = asText(name);
+  const id = asText(item.assetId) ?? "";
+  if (!mime.startsWith("image/"))
+    return { type: "file", mime, url: id, ...(label !== undefined && { filename: label }) };
+  const byte_size = asNumber(item.byteLength);
+  return {
+    type: "image_file",
+    file_path: label ?? (id === "" ? "image" : id),
+    mime_type: mime,
+    ...(byte_size !== undefined && { byte_size }),
+  };
+}
+
 /** The output of a call: `data` of `tool.execution_complete`. */
 export interface ToolOutput {
   output_text: string;
@@ -31,6 +46,7 @@ export function outputOf(data: JsonObject): ToolOutput {
   const binary = asArray(result?.binaryResultsForLlm).flatMap((item): MediaPart[] => {
     const { data: bytes, mimeType, description } = asObject(item) ?? {};
     const mime = asText(mimeType);
+    if (mime !== undefined && bytes === undefined) return [assetOf(asObject(item) ?? {}, mime, description)];
     if (mime === undefined || typeof bytes !== "string") return [{ type: "unknown", raw: item }];
     const url = `data:${mime};base64,${bytes}`;
     if (mime.startsWith("image/")) return [{ type: "image_url", url }];

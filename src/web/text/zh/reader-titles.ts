@@ -78,6 +78,8 @@ export const readerTitles: Translation<typeof english> = {
   notice: "通知",
   warning: ({ message = "未知" }) => `警告：${message}`,
   mode_changed: ({ before = "未知", now = "未知" }) => `模式：${before} → ${now}`,
+  permission_recovery: ({ status = "未知" }) => `从被拒绝的权限中恢复：${status}`,
+  model_unavailable: ({ model = "未知" }) => `模型不再可用：${model}`,
   limits_changed: "会话的限制已更改",
   plan_file: ({ operation = "未知" }) => `计划文件：${operation}`,
   workspace_file: ({ operation = "未知", path = "未知" }) => `工作区文件 ${operation}：${path}`,
