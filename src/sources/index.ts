@@ -10,6 +10,7 @@ import type { Format } from "./contract.ts";
 import { copilotCli } from "./copilot-cli/format.ts";
 import { cursor } from "./cursor/format.ts";
 import { droid } from "./droid/format.ts";
+import { droidExec } from "./droid-exec/format.ts";
 import { geminiCli } from "./gemini-cli/format.ts";
 import { goose } from "./goose/format.ts";
 import { grok } from "./grok/format.ts";
@@ -34,6 +35,7 @@ import { verbatim } from "./verbatim/format.ts";
 export const formats: readonly Format[] = [
   iflow,
   qwenCode,
+  droidExec,
   claudeCode,
   codex,
   codexExec,

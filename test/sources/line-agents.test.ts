@@ -13,6 +13,8 @@ import { cursor } from "../../src/sources/cursor/format.ts";
 import { transcriptReader } from "../../src/sources/cursor/transcript.ts";
 import { droid } from "../../src/sources/droid/format.ts";
 import { droidReader } from "../../src/sources/droid/reader.ts";
+import { droidExec } from "../../src/sources/droid-exec/format.ts";
+import { droidExecReader } from "../../src/sources/droid-exec/reader.ts";
 import { goose } from "../../src/sources/goose/format.ts";
 import { gooseReader } from "../../src/sources/goose/reader.ts";
 import { grok } from "../../src/sources/grok/format.ts";
@@ -64,6 +66,13 @@ const files: {
     reader: droidReader as RecordReader<never>,
     path: "droid/4a0a1c52-0d6e-4a77-9a10-6b1f2c3d4e60.jsonl",
     order: "U x",
+    statuses: "completed",
+  },
+  {
+    format: droidExec,
+    reader: droidExecReader as RecordReader<never>,
+    path: "droid-exec/run.jsonl",
+    order: "U T x c:Execute c:Read! | x ??",
     statuses: "completed",
   },
   {
@@ -341,6 +350,8 @@ describe("facts in records other than their text", () => {
       "TodoWrite: todos",
       "Task: sub_agent",
       "linear___get_issue: mcp",
+      "Execute: shell",
+      "Read: none",
       "Grep: none",
       "StrReplace: none",
       "Shell: shell",
