@@ -308,3 +308,24 @@ it.each([
 ])("an attachment of the type %s is bookkeeping", (type) => {
   expect(attached(type, { text: "x" })).toBe(`hidden: context bookkeeping: ${type}`);
 });
+
+it("text that the program adds to its output under the user's role is no prompt", () => {
+  const added = (content: unknown): Fields => ({
+    type: "user",
+    parent_tool_use_id: null,
+    isSynthetic: true,
+    message: { role: "user", content },
+  });
+  const summary =
+    "This session is being continued from a previous conversation that ran out of context. We counted.";
+  const [boundary, folded, injected, alone] = streamed(
+    system("compact_boundary", { compact_metadata: { trigger: "auto", pre_tokens: 9 } }),
+    added(summary),
+    added([say("Base directory for this skill: /s/tides")]),
+    added(summary),
+  );
+  expect(boundary).toContain("[compaction] Conversation compacted automatically");
+  expect(folded).toBe("folded into the compaction that it summarizes");
+  expect(injected).toMatch(/^shown · \[context\] .*Base directory/);
+  expect(alone).toContain("[compaction] Summary of the conversation so far");
+});

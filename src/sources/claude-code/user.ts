@@ -56,6 +56,13 @@ function interruptOf(block: JsonObject): RegExpExecArray | null {
   return INTERRUPT.exec((asString(block.text) ?? "").trim());
 }
 
+const SUMMARY = /^\s*This session is being continued from a previous conversation/;
+
+/** Whether a line contains a compaction's summary. In the output of `claude -p` only its text tells. */
+function isSummary({ value }: Line, blocks: readonly JsonObject[]): boolean {
+  return value.isCompactSummary === true || (value.isSynthetic === true && SUMMARY.test(textOf(blocks)));
+}
+
 function readText(
   session: Session,
   line: Line,
@@ -63,7 +70,7 @@ function readText(
   isRun: boolean,
   hasResults: boolean,
 ): Disposition {
-  if (line.value.isCompactSummary === true) return readSummary(session, line, textOf(blocks));
+  if (isSummary(line, blocks)) return readSummary(session, line, textOf(blocks));
   let typed: JsonObject[] = [];
   let isStopped = false;
   let isNew = false;
@@ -98,7 +105,9 @@ function readTyped(
   if (messages !== undefined) return readMessages(session, line, messages);
   const elements = parseWrappers(text);
   if (!others && elements?.every(isNotification) === true) return readWrapped(session, line, elements);
-  if (line.value.isMeta === true) return readInjected(session, line, blocks, text, elements);
+  // The name of the mark in the output of `claude -p` is `isSynthetic`.
+  if (line.value.isMeta === true || line.value.isSynthetic === true)
+    return readInjected(session, line, blocks, text, elements);
   if (!others && text.trim() === "") return { kind: "hidden", rule: "empty message" };
 
   const prompt: JsonObject[] = [];
