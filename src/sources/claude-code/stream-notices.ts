@@ -1,7 +1,7 @@
 import { asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { claudeCodeTitle } from "../../model/text/claude-code-titles.ts";
+import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import type { Title } from "../../model/text/titles.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { readHookFailure, readHookOutput } from "./hooks.ts";
@@ -110,7 +110,7 @@ function noteOf(
   session: Session,
   line: Line,
   text: string | undefined,
-  titleOf: (text: string) => Title,
+  titleOf: (text: string) => DisplayText,
   body = text,
 ): Disposition {
   if (text === undefined || text === "") return { kind: "hidden", rule: "empty notice" };
@@ -147,7 +147,7 @@ function readDenial(session: Session, line: Line): Disposition {
 }
 
 /** The facts of a `rate_limit_event` that a person should see; `undefined`: the limit is not near. */
-export function rateLimitOf(line: Line): { about: string; title: Title; info: JsonObject } | undefined {
+export function rateLimitOf(line: Line): { about: string; title: DisplayText; info: JsonObject } | undefined {
   const info = asObject(line.value.rate_limit_info);
   const status = asText(info?.status);
   if (info === undefined || (status !== "rejected" && status !== "allowed_warning")) return undefined;
