@@ -214,6 +214,26 @@ describe("a watch", () => {
     await eventually(() => expect(paths()).toContain(join(named, "late.jsonl")));
   });
 
+  it("tells by their content the sessions of two agents that share a folder, also if one is switched off", async () => {
+    const other = { ...frameFormat, id: "other", detect: (head: Uint8Array) => head[0] === 91 };
+    const roots = [frameFormat, other].map((format) => ({ format, path: join(folder, "agent") }));
+    const [own, second] = ["a.jsonl", "b.jsonl"].map((name) => join(sessionsFolder(), name));
+    write(own ?? "", prompt("s", "Hi"));
+    write(second ?? "", "[]\n");
+    const formatsFound = () => found.map(({ path, format }) => [path, format.id]).sort();
+    start({ roots, formats: [frameFormat, other] });
+    await ready();
+    expect(formatsFound()).toEqual([
+      [own, "frames"],
+      [second, "other"],
+    ]);
+    found = [];
+    readyTimes = 0;
+    start({ roots, formats: [frameFormat, other], off: new Set(["other"]) });
+    await ready();
+    expect(formatsFound()).toEqual([[own, "frames"]]);
+  });
+
   it("reports a named file without a session, until it has one", async () => {
     const named = (name: string) => join(folder, name);
     write(named("notes.md"), "# Notes\n");

@@ -34,19 +34,23 @@ export async function resolveStarts({
   isOff(format: Format): boolean;
   setError(path: string, why: CodedText): void;
 }): Promise<Start[]> {
-  const found: Start[] = [];
+  const inRoots = new Map<string, Start>();
   for (const { path: root, format, sample = false, folders = format.root?.folders ?? [] } of roots) {
     for (const folder of folders) {
       try {
         const base = await realpath(root);
-        if (isOff(format)) continue;
-        found.push({ path: await realpath(join(base, folder)), base, format, sample });
+        const path = await realpath(join(base, folder));
+        const same = inRoots.get(path);
+        // Agents that share a variable may share a folder. Then the content of a file decides.
+        if (same !== undefined && same.format !== format) delete same.format;
+        else inRoots.set(path, { path, base, format, sample });
       } catch (error) {
         if (!isMissing(error) && !isOff(format))
           setError(join(root, folder), whyUnread(join(root, folder), error));
       }
     }
   }
+  const found = [...inRoots.values()].filter(({ format }) => format === undefined || !isOff(format));
   for (const path of paths) {
     try {
       const real = await realpath(path);
