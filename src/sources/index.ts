@@ -19,6 +19,7 @@ import { inspect } from "./inspect/format.ts";
 import { kimi } from "./kimi/format.ts";
 import { kimiCli } from "./kimi-cli/format.ts";
 import { klaudeCode } from "./klaude-code/format.ts";
+import { ohMyPi } from "./oh-my-pi/format.ts";
 import { openclaw } from "./openclaw/format.ts";
 import { openCode } from "./opencode/format.ts";
 import { openHands } from "./openhands/format.ts";
@@ -46,6 +47,7 @@ export const formats: readonly Format[] = [
   cursor,
   copilotCli,
   openclaw,
+  ohMyPi,
   pi,
   klaudeCode,
   cline,

@@ -30,6 +30,8 @@ import { klaudeCode } from "../../src/sources/klaude-code/format.ts";
 import { klaudeReader } from "../../src/sources/klaude-code/reader.ts";
 import { createLineReader } from "../../src/sources/lines/lines.ts";
 import { linkRuns } from "../../src/sources/link-runs.ts";
+import { ohMyPi } from "../../src/sources/oh-my-pi/format.ts";
+import { ohMyPiReader } from "../../src/sources/oh-my-pi/reader.ts";
 import { openclaw } from "../../src/sources/openclaw/format.ts";
 import { openclawReader } from "../../src/sources/openclaw/reader.ts";
 import { pi } from "../../src/sources/pi/format.ts";
@@ -120,6 +122,22 @@ const files: {
     path: "openclaw/agents/main/sessions/0c1d2e3f-4a5b-4c6d-8e7f-901234567890.jsonl",
     order: "[context] U T x c:exec c:read! | x U c:exec?",
     statuses: "completed failed",
+  },
+  {
+    format: ohMyPi,
+    reader: ohMyPiReader as RecordReader<never>,
+    path: "oh-my-pi/-tide/2026-11-20T10-00-00-000Z_019aa1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b.jsonl",
+    order:
+      "[note] [note] U [context] T T x c:web_search c:bash! c:edit c:task | x | U [model_switch] x [note] U [context] x " +
+      "[note] [context] U x [interrupt] [compaction] U [note] [context] [compaction] [model_switch] U x [note]",
+    statuses: "completed completed completed interrupted completed completed",
+  },
+  {
+    format: ohMyPi,
+    reader: ohMyPiReader as RecordReader<never>,
+    path: "oh-my-pi/-tide/2026-11-20T10-00-00-000Z_019aa1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b/Reef.jsonl",
+    order: "[context] U x c:task | x",
+    statuses: "completed",
   },
   {
     format: iflow,
@@ -258,6 +276,8 @@ const TEXTS = new Set([
   "result",
   "retracted_text",
   "user_input",
+  "args",
+  "code",
 ]);
 /** Text that an agent writes last: with other text after it, a wrapper or a stopped command would not be recognized. */
 const CLOSING =
@@ -366,6 +386,11 @@ describe("facts in records other than their text", () => {
       "Read: read",
       "read: none",
       "exec: shell",
+      "web_search: web_search",
+      "bash: shell",
+      "edit: diff",
+      "task: sub_agent",
+      "task: sub_agent",
       "run_shell_command: shell",
       "read_file: read",
       "replace: diff",

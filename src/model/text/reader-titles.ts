@@ -235,6 +235,14 @@ export const readerTitles = {
     `Continued from an abandoned branch${abandoned(turns)}`,
   went_back: ({ turns }: Optional<"turns", number>) => `Went back to an earlier entry${abandoned(turns)}`,
 
+  // oh-my-pi
+  service_tier: ({ tiers = "default" }: Optional<"tiers">) => `Service tier: ${tiers}`,
+  mode_entered: ({ mode = "unknown" }: Optional<"mode">) => `Mode: ${mode}`,
+  usual_mode: "Back to the usual mode",
+  rules_injected: ({ rules }: { rules: string }) => `Rules added to the context: ${rules}`,
+  files_mentioned: "Files that the prompt mentions",
+  exited: ({ reason }: Optional<"reason">) => `The agent's process ended${after(reason)}`,
+
   // Qwen Code
   unknown_part: "Unknown kind of part",
   system_record_of_subtype: ({ subtype }: { subtype: string }) => `System record of subtype ${subtype}`,

@@ -4,8 +4,8 @@ import { resultContent as blockContent, blocksOf } from "../claude-code/content.
 import { parsedTime } from "../parsed-time.ts";
 
 /**
- * An image or file with data, a URL or a path, in the shapes of OpenAI, the AI SDK, Gemini, Inspect or Harbor; `undefined`: it is
- * neither.
+ * An image or file with data, a URL or a path, in the shapes of OpenAI, the AI SDK, Gemini, Inspect or Harbor, or an image in
+ * oh-my-pi's folder `blobs`; `undefined`: it is neither.
  */
 export function imageOf(block: JsonObject): MediaPart | undefined {
   const inline = asObject(block.inlineData) ?? asObject(block.inline_data);
@@ -21,6 +21,14 @@ export function imageOf(block: JsonObject): MediaPart | undefined {
     if (address !== undefined) return { type: "image_url", url: address };
     const mime = asString(block.mimeType) ?? asString(block.mediaType) ?? asString(block.mime_type);
     const data = asText(block.data) ?? asText(block.image);
+    const [, blob] = /^blob:sha256:([0-9a-f]{64})$/.exec(data ?? "") ?? [];
+    if (blob !== undefined)
+      return {
+        type: "image_file",
+        file_path: `blobs/${blob}`,
+        sha256: blob,
+        ...(mime !== undefined && { mime_type: mime }),
+      };
     if (data !== undefined)
       return URL_START.test(data) ? { type: "image_url", url: data } : dataOf(mime, data);
     return imageAt(asObject(block.source));

@@ -34,6 +34,9 @@ const FORGOTTEN = 256;
 
 export const emptyTree = (): EntryTree => ({ entries: [], leaf: -1 });
 
+/** The id of the last written entry. */
+export const leafOf = ({ entries, leaf }: EntryTree): string | undefined => entries[leaf]?.id;
+
 /**
  * Returns the branch that an entry with this `parentId` starts, if its parent is not the last written entry. `undefined`: it
  * continues the current branch.

@@ -47,3 +47,14 @@ export function nameRun(state: StartedRuns, tool_call_id: string, agent_key: str
   const start = state.runs.find((run) => run.tool_call_id === tool_call_id);
   if (start !== undefined) start.agent_key = agent_key;
 }
+
+/** Replaces what is known of the runs that a call started, for a tool that may start several at once. */
+export function setRuns(
+  state: StartedRuns,
+  tool_call_id: string,
+  starts: readonly Omit<Start, "tool_call_id">[],
+): void {
+  state.runs = state.runs.filter((run) => run.tool_call_id !== tool_call_id);
+  for (const start of starts.slice(0, MAX_RUNS - state.runs.length))
+    state.runs.push({ tool_call_id, ...start });
+}

@@ -18,6 +18,8 @@ export interface MessageOptions {
   isCopy: boolean;
   /** Called for each call. */
   onCall: (call: { id: string; name: string; input: unknown }) => void;
+  /** Reads a block of an answer that pi does not write. Returns whether it did. */
+  readOwnBlock?: (block: JsonObject) => boolean;
 }
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -49,7 +51,7 @@ export function readMessage(
       readResult(conversation, message, options);
       return conversation.result();
     case "bashExecution":
-      readShell(conversation, message);
+      readShell(conversation, message, { command: asString(message.command) ?? "", sign: "!" });
       return conversation.result();
     case "custom":
     case "hookMessage": {
@@ -94,7 +96,13 @@ export function readMessage(
 function readAssistant(
   state: PiState,
   conversation: Conversation,
-  { record, message, isCopy, onCall }: MessageOptions & { record: SessionRecord; message: JsonObject },
+  {
+    record,
+    message,
+    isCopy,
+    onCall,
+    readOwnBlock,
+  }: MessageOptions & { record: SessionRecord; message: JsonObject },
 ): void {
   const blocks = blocksIn(message.content);
   const usage = isCopy ? undefined : usageOf(message.usage);
@@ -113,6 +121,7 @@ function readAssistant(
     });
     const raw = new RawJson(record);
     blocks.forEach((block, index) => {
+      if (readOwnBlock?.(block) === true) return;
       readBlock(
         conversation,
         block,
@@ -203,11 +212,15 @@ function readResult(conversation: Conversation, message: JsonObject, { isCopy }:
   if (usage !== undefined) conversation.sideCall({ usage });
 }
 
-/** Reads a command that a person ran in pi's prompt, `!command`, and its output. */
-function readShell(conversation: Conversation, message: JsonObject): void {
-  const command = asString(message.command) ?? "";
+/** Reads a command that a person ran in the agent's prompt, `!command`, and its output. */
+export function readShell(
+  conversation: Conversation,
+  message: JsonObject,
+  { command, sign }: { command: string; sign: string },
+): void {
   const hidden = message.excludeFromContext === true;
-  conversation.prompt([{ type: "text", text: `${hidden ? "!!" : "!"} ${command}` }], { origin: "command" });
+  const text = `${hidden ? sign + sign : sign} ${command}`;
+  conversation.prompt([{ type: "text", text }], { origin: "command" });
   const path = asText(message.fullOutputPath);
   conversation.marker(
     "note",

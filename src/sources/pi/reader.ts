@@ -3,15 +3,16 @@ import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordReader, RecordReaderOptions, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
-import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
+import { addEntry, branchAt, emptyTree, leafOf, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
+import type { SessionFacts } from "../conversation/record-frames.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
 import { readEntry } from "./entries.ts";
-import { readMessage } from "./messages.ts";
+import { type MessageOptions, readMessage } from "./messages.ts";
 import type { PiState } from "./state.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
@@ -23,10 +24,21 @@ export function idOf(name: string): string {
 }
 
 /** How a program with pi's format differs from pi. */
-interface PiLike {
+export interface PiLike<State extends PiState = PiState> {
   agent: string;
   /** Entries name their parents. */
   branches: boolean;
+  /** Types of entries that may be written after an earlier entry without starting a branch. */
+  besides?: ReadonlySet<string>;
+  /** Facts of the session in addition to those of pi's header. */
+  headerFacts?(state: State, header: JsonObject): SessionFacts;
+  /** Reads an entry that pi does not write, or writes differently. `undefined`: it is pi's. */
+  readOwn?(
+    state: State,
+    conversation: Conversation,
+    record: SessionRecord,
+    options: MessageOptions,
+  ): RecordResult | undefined;
 }
 
 /**
@@ -36,40 +48,55 @@ interface PiLike {
  */
 export function piLikeReader(program: PiLike): RecordReader<PiState> {
   return conversationReader<PiState>({
-    initialState: ({ path }) => ({
-      conversation: initialConversation(idOf(stemOf(path))),
-      named: false,
-      ...startedRuns(),
-      tree: emptyTree(),
-    }),
+    initialState: initialPiState,
     sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
-    read: (state, record) => read(program, state, record),
+    read: (state, record) => readPiRecord(program, state, record),
     linkFacts: ({ conversation: { session_id }, runs }) => ({
       sessions: [{ session_id, group: session_id, calls: runs }],
     }),
   });
 }
 
+/** The state before the first record. */
+export const initialPiState = ({ path }: Pick<RecordReaderOptions, "path">): PiState => ({
+  conversation: initialConversation(idOf(stemOf(path))),
+  named: false,
+  ...startedRuns(),
+  tree: emptyTree(),
+});
+
 export const piReader = piLikeReader({ agent: "pi", branches: true });
 
-function read({ agent, branches }: PiLike, state: PiState, record: SessionRecord): RecordResult {
+/** Reads a record of pi or of a fork. */
+export function readPiRecord<State extends PiState>(
+  program: PiLike<State>,
+  state: State,
+  record: SessionRecord,
+): RecordResult {
   const { value } = record;
   const conversation = new Conversation(state.conversation, record, {
     at: timeOf(value.timestamp) ?? timeOf(asObject(value.message)?.timestamp),
   });
-  if (value.type === "session") return readHeader(state, conversation, value, agent);
+  if (value.type === "session") {
+    const facts = program.headerFacts?.(state, value) ?? {};
+    return readHeader(state, conversation, value, { agent: program.agent, ...facts });
+  }
   state.named = true;
-  const id = branches ? asText(value.id) : undefined;
+  const parent = asText(value.parentId);
+  const isBeside = program.besides?.has(asText(value.type) ?? "") === true && parent !== leafOf(state.tree);
+  const id = program.branches && !isBeside ? asText(value.id) : undefined;
   const isCopy = noteCopies(state, conversation);
-  if (id !== undefined) followBranch(state, conversation, asText(value.parentId));
+  if (id !== undefined) followBranch(state, conversation, parent);
   const turn = state.conversation.turn?.id;
+  const options: MessageOptions = {
+    isCopy,
+    onCall: (call) => noteCall(state, call, state.conversation.at),
+  };
   const result =
-    value.type === "message"
-      ? readMessage(state, conversation, record, {
-          isCopy,
-          onCall: (call) => noteCall(state, call, state.conversation.at),
-        })
-      : readEntry(state, conversation, value, isCopy);
+    program.readOwn?.(state, conversation, record, options) ??
+    (value.type === "message"
+      ? readMessage(state, conversation, record, options)
+      : readEntry(state, conversation, value, isCopy));
   if (id !== undefined) {
     const isStep = state.conversation.step?.key === record.key;
     const made = state.conversation.turn?.id !== turn && !isStep ? "turn" : isStep ? "step" : "parts";
@@ -82,7 +109,7 @@ function readHeader(
   state: PiState,
   conversation: Conversation,
   value: JsonObject,
-  agent: string,
+  facts: SessionFacts,
 ): RecordResult {
   const id = asText(value.id);
   if (!state.named && id !== undefined) state.conversation.session_id = idOf(id);
@@ -94,7 +121,7 @@ function readHeader(
   if (model !== undefined) state.conversation.model = model;
   if (parent !== undefined && state.conversation.at > 0) state.forked_at = state.conversation.at;
   conversation.update({
-    agent,
+    ...facts,
     cwd,
     model,
     provider,

@@ -1,13 +1,13 @@
 import type { ToolStatus } from "../../model/messages/message.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import type { DiffHunk, UiExtra } from "../../model/parts/ui-extra.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { DiffHunk, FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
 const EXIT = /\n\nCommand exited with code (-?\d+)\s*$/;
 const ABORTED = /(?:^|\n)(?:Command|Operation) aborted\.?\s*$/;
-/** A line of pi's diff format: sign, line number, text. */
-const NUMBERED = /^([ +-])\s*(\d+) (.*)$/s;
+/** A line of pi's diff format: sign, line number, text. Its fork oh-my-pi separates them by `|`. */
+const NUMBERED = /^([ +-])\s*(\d+)[ |](.*)$/s;
 
 /** How a call ended. pi records a command that a person stopped as an error. */
 export function statusOf(is_error: boolean, text: string): ToolStatus {
@@ -26,20 +26,24 @@ export function payloadOfResult(
   const ended = withExit(payload, {
     exit_code: asNumber(details?.exitCode) ?? (exit === undefined ? undefined : Number(exit)),
     interrupted: status === "aborted",
-    duration_ms: asNumber(details?.durationMs),
+    duration_ms: asNumber(details?.durationMs) ?? asNumber(details?.wallTimeMs),
   });
   if (persisted_path === undefined) return ended;
   return ended === undefined ? { type: "output", persisted_path } : { ...ended, persisted_path };
 }
 
 function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiExtra | undefined {
-  if (call?.type !== "diff") return undefined;
-  const patch = asText(details?.patch);
-  const own = asString(details?.diff);
-  const hunks = patch !== undefined ? hunksOf(patch) : own === undefined ? [] : numberedHunks(own);
-  const path = call.files[0]?.path;
-  if (hunks.length === 0 || path === undefined) return undefined;
-  return { type: "diff", files: [fileDiff(path, "update", hunks)] };
+  if (call?.type !== "diff" || details === undefined) return undefined;
+  const results = asArray(details.perFileResults).map((result) => asObject(result) ?? {});
+  const files = (results.length > 0 ? results : [details]).flatMap((result): FileDiff[] => {
+    const patch = asText(result.patch);
+    const own = asString(result.diff);
+    const hunks = patch !== undefined ? hunksOf(patch) : own === undefined ? [] : numberedHunks(own);
+    const path = (results.length > 1 ? undefined : call.files[0]?.path) ?? asText(result.path);
+    const change = result.op === "create" || result.op === "delete" ? result.op : "update";
+    return hunks.length === 0 || path === undefined ? [] : [fileDiff(path, change, hunks)];
+  });
+  return files.length === 0 ? undefined : { type: "diff", files };
 }
 
 /** Hunks of pi's diff format, in which `...` marks omitted lines. */

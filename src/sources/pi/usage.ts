@@ -8,7 +8,7 @@ export function usageOf(value: unknown): Usage | undefined {
   const output = asNumber(fields?.output) ?? 0;
   const cache_read = asNumber(fields?.cacheRead);
   const cache_write = asNumber(fields?.cacheWrite);
-  const reasoning = asNumber(fields?.reasoning);
+  const reasoning = asNumber(fields?.reasoning) ?? asNumber(fields?.reasoningTokens);
   const cost = asNumber(asObject(fields?.cost)?.total) ?? asNumber(fields?.cost);
   if (input + output + (cache_read ?? 0) + (cache_write ?? 0) + (cost ?? 0) === 0) return undefined;
   return {

@@ -206,6 +206,14 @@ export const readerTitles: Translation<typeof english> = {
   continued_from_branch: ({ turns }) => `从已放弃的分支继续${abandoned(turns)}`,
   went_back: ({ turns }) => `返回到更早的条目${abandoned(turns)}`,
 
+  // oh-my-pi
+  service_tier: ({ tiers = "默认" }) => `服务等级：${tiers}`,
+  mode_entered: ({ mode = "未知" }) => `模式：${mode}`,
+  usual_mode: "已回到常规模式",
+  rules_injected: ({ rules }) => `已加入上下文的规则：${rules}`,
+  files_mentioned: "提示词提到的文件",
+  exited: ({ reason }) => `智能体进程已结束${after(reason)}`,
+
   // Qwen Code
   unknown_part: "未知类型的部分",
   system_record_of_subtype: ({ subtype }) => `子类型为 ${subtype} 的系统记录`,
