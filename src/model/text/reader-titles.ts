@@ -234,6 +234,9 @@ export const readerTitles = {
   continued_from_branch: ({ turns }: Optional<"turns", number>) =>
     `Continued from an abandoned branch${abandoned(turns)}`,
   went_back: ({ turns }: Optional<"turns", number>) => `Went back to an earlier entry${abandoned(turns)}`,
+  nested_calls: ({ calls, incomplete }: { calls: number } & Optional<"incomplete">) =>
+    `${calls === 1 ? "1 call" : `${calls} calls`} that the tool made, without their output` +
+    (incomplete === undefined ? "" : " (incomplete record)"),
 
   // oh-my-pi
   service_tier: ({ tiers = "default" }: Optional<"tiers">) => `Service tier: ${tiers}`,

@@ -1,4 +1,4 @@
-import type { StopReason } from "../../model/messages/message.ts";
+import type { StopReason, ToolStatus } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
@@ -29,6 +29,13 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   error: "error",
 };
 
+/** An unfinished call was still running when the tool that made it ended. */
+const NESTED_STATUS: Readonly<Record<string, ToolStatus>> = {
+  ok: "success",
+  error: "error",
+  unfinished: "aborted",
+};
+
 /** Reads an entry of type `message` by its role. */
 export function readMessage(
   state: PiState,
@@ -48,6 +55,7 @@ export function readMessage(
       readAssistant(state, conversation, { record, message, ...options });
       return conversation.result({ kind: "hidden", rule: "empty message" });
     case "toolResult":
+      readNestedCalls(conversation, record, message.nestedCalls, options);
       readResult(conversation, message, options);
       return conversation.result();
     case "bashExecution":
@@ -190,6 +198,51 @@ function readBlock(
       else conversation.media(media);
     }
   }
+}
+
+/** Reads the calls that a tool made (since pi 0.99), which its result lists without their output. */
+function readNestedCalls(
+  conversation: Conversation,
+  record: SessionRecord,
+  nested: unknown,
+  { onCall }: MessageOptions,
+): void {
+  const calls = asArray(asObject(nested)?.calls).map((call) => asObject(call) ?? {});
+  const incomplete = asObject(nested)?.complete === false ? "yes" : undefined;
+  if (calls.length === 0 && incomplete === undefined) return;
+  const omitted_arguments = calls.flatMap(({ id, argumentsBytes: bytes }) =>
+    bytes === undefined ? [] : [{ tool_call_id: id, bytes }],
+  );
+  conversation.marker(
+    "note",
+    sourceTitle("nested_calls", { calls: calls.length, incomplete }),
+    undefined,
+    omitted_arguments.length === 0 ? undefined : { omitted_arguments },
+  );
+  const raw = new RawJson(record);
+  calls.forEach((call, index) => {
+    const tool_name = asText(call.name) ?? "(unnamed tool)";
+    const input = inputOf(call.arguments);
+    const path = ["message", "nestedCalls", "calls", index, "arguments"];
+    const id = conversation.toolCall({
+      id: asText(call.id),
+      tool_name,
+      arguments_json: call.arguments === undefined ? "{}" : raw.of(call.arguments, path),
+      payload: withPath(payloadOf(tool_name, input), input),
+      nested: true,
+    });
+    onCall({ id, name: tool_name, input });
+    const output_text = asString(call.error) ?? "";
+    const status = own(NESTED_STATUS, asString(call.status)) ?? "success";
+    conversation.toolResult({
+      id,
+      tool_name,
+      status,
+      output_text,
+      payload: (made) =>
+        payloadOfResult(made, { details: { durationMs: call.durationMs }, status, text: output_text }),
+    });
+  });
 }
 
 function readResult(conversation: Conversation, message: JsonObject, { isCopy }: MessageOptions): void {

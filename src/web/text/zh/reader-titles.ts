@@ -205,6 +205,8 @@ export const readerTitles: Translation<typeof english> = {
   own_entries: "本会话自己的条目从这里开始",
   continued_from_branch: ({ turns }) => `从已放弃的分支继续${abandoned(turns)}`,
   went_back: ({ turns }) => `返回到更早的条目${abandoned(turns)}`,
+  nested_calls: ({ calls, incomplete }) =>
+    `该工具发起的 ${calls} 次调用，不含其输出${incomplete === undefined ? "" : "（记录不完整）"}`,
 
   // oh-my-pi
   service_tier: ({ tiers = "默认" }) => `服务等级：${tiers}`,
