@@ -6,12 +6,17 @@ import { runOf } from "./runs.ts";
 
 /**
  * oh-my-pi, a fork of pi: `~/.omp/agent/sessions/<folder>/<time>_<id>.jsonl`, with sub-agents in the folder `<time>_<id>`. Its
- * lines are pi's, so it is tried first. It uses pi's environment variable.
+ * lines are pi's, so it is tried first. It uses pi's environment variables.
  */
 export const ohMyPi = recordLinesFormat({
   id: "oh-my-pi",
   name: "oh-my-pi",
-  root: { variable: "PI_CODING_AGENT_DIR", home: ".omp/agent", folders: ["sessions"] },
+  root: {
+    variable: "PI_CODING_AGENT_DIR",
+    home: ".omp/agent",
+    folders: ["sessions"],
+    others: [{ variable: "PI_CODING_AGENT_SESSION_DIR", folders: ["."] }],
+  },
   classify(path) {
     if (!/\.jsonl$/.test(path) || /\.bak[^/]*$/.test(path)) return undefined;
     return { kind: runOf(path) === undefined ? "session" : "run" };
