@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { partDigest } from "../../src/model/compare/digest.ts";
 import { comparedText } from "../../src/model/compare/verify.ts";
 import type { Frame } from "../../src/model/frames/frame.ts";
-import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { accumulate, finalizeTranscript } from "../../src/model/transcript/accumulate.ts";
 import { withoutPartsBefore } from "../../src/model/transcript/transcript-start.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { truncatePart } from "../../src/model/truncate/truncate.ts";
@@ -103,6 +103,41 @@ it("does not depend on the order in which a part got its members", async () => {
   const reversed = Object.fromEntries(Object.entries(part).reverse()) as typeof part;
   expect(comparedText(reversed)).toBe(comparedText(part));
   expect(await partDigest(reversed)).toBe(await partDigest(part));
+});
+
+it("accepts that the daemon has ended a text whose end is not recorded", async () => {
+  const start: Frame = {
+    session_id,
+    at: 4,
+    type: "message.part_start",
+    message_id: uuidOf("message"),
+    part_id: uuidOf("growing"),
+    kind: "text",
+  };
+  const delta: Frame = {
+    session_id,
+    at: 4,
+    type: "message.delta",
+    part_id: uuidOf("growing"),
+    kind: "text",
+    text: "Almost",
+    offset: 0,
+  };
+  const frames = [prompt("a"), start, delta];
+  const open = { ...(await opened(frames)), transcript: finalizeTranscript(fold(frames), 9) };
+  const digests = [...open.transcript.parts].map(async (part) => (part ? await partDigest(part) : ""));
+  const page = {
+    epoch: open.epoch,
+    seq: open.seq,
+    parts: [{ from: 0, digests: await Promise.all(digests) }],
+  };
+  const reply = await compareWithRecord({ open, frames: inBatches(frames), page });
+  expect(reply).not.toHaveProperty("difference");
+  expect(reply.page).not.toHaveProperty("difference");
+  expect(reply.digest_shown).toBe(reply.digest_reread);
+  const other = [prompt("a"), start, { ...delta, text: "Not yet" }];
+  const { difference } = await compareWithRecord({ open, frames: inBatches(other) });
+  expect(difference).toMatchObject({ index: 1 });
 });
 
 /** A record of 40 batches. The result of its first call comes near the end. */

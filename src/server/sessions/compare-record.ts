@@ -5,7 +5,7 @@ import { comparedText, describeDifference, type PartDifference } from "../../mod
 import type { Frame } from "../../model/frames/frame.ts";
 import { accumulate, unpairedOf } from "../../model/transcript/accumulate.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
-import type { TranscriptPart } from "../../model/transcript/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { withoutPartsBefore } from "../../model/transcript/transcript-start.ts";
 import { emptyTranscript } from "../../model/transcript/transcript-state.ts";
 import { truncatePart } from "../../model/truncate/truncate.ts";
@@ -106,13 +106,13 @@ function createComparison(page: PageParts | undefined) {
   const on_page = new Map(
     page?.parts.flatMap(({ from, digests }) => digests.map((digest, at) => [from + at, digest] as const)),
   );
-  const recorded = new Map<number, string>();
+  const expected = new Map<number, string>();
   let page_difference: NonNullable<VerifyReply["page"]>["difference"];
 
   async function addToPage(index: number, reread: TranscriptPart): Promise<void> {
     const sent = truncatePart(reread);
     const digest = await partDigest(sent);
-    recorded.set(index, digest);
+    expected.set(index, digest);
     if (digest === on_page.get(index) || (page_difference && page_difference.index < index)) return;
     page_difference = {
       index,
@@ -124,7 +124,8 @@ function createComparison(page: PageParts | undefined) {
 
   return {
     /** Absent parts: the side lacks the position. */
-    async add(index: number, shown?: TranscriptPart, reread?: TranscriptPart): Promise<void> {
+    async add(index: number, shown?: TranscriptPart, recorded?: TranscriptPart): Promise<void> {
+      const reread = recorded && endedAs(recorded, shown);
       const texts = { shown: shown && comparedText(shown), reread: reread && comparedText(reread) };
       if (texts.shown !== undefined) hashes.shown.update(`${texts.shown}\n`);
       if (texts.reread !== undefined) hashes.reread.update(`${texts.reread}\n`);
@@ -137,7 +138,7 @@ function createComparison(page: PageParts | undefined) {
       { epoch, seq }: OpenSession,
       counts: Pick<VerifyReply, "shown" | "reread">,
     ): Promise<VerifyReply> {
-      const missing = [...on_page.keys()].find((index) => !recorded.has(index));
+      const missing = [...on_page.keys()].find((index) => !expected.has(index));
       if (missing !== undefined && !(page_difference && page_difference.index < missing))
         page_difference = { index: missing };
       return {
@@ -148,7 +149,7 @@ function createComparison(page: PageParts | undefined) {
         ...(page && {
           page: {
             compared: on_page.size,
-            digest: await sequenceDigest([...on_page.keys()].map((index) => recorded.get(index) ?? "")),
+            digest: await sequenceDigest([...on_page.keys()].map((index) => expected.get(index) ?? "")),
             ...(page.epoch === epoch && { behind: seq - page.seq }),
             ...(page_difference && { difference: page_difference }),
           },
@@ -157,6 +158,17 @@ function createComparison(page: PageParts | undefined) {
     },
   };
 }
+
+/** A recorded part that still grows, ended as the daemon has ended the shown one: no record says that nothing more follows. */
+function endedAs(part: TranscriptPart, shown: TranscriptPart | undefined): TranscriptPart {
+  if (!isTextual(part) || part.open !== true) return part;
+  if (shown === undefined || !isTextual(shown) || shown.open === true) return part;
+  const { open: _, ...ended } = part;
+  return { ...ended, ...(shown.ended_at !== undefined && { ended_at: shown.ended_at }) };
+}
+
+const isTextual = (part: TranscriptPart): part is TranscriptPartOf<"text"> | TranscriptPartOf<"thinking"> =>
+  part.type === "text" || part.type === "thinking";
 
 /** Lets other work run when a slice of time is used up. */
 function createPauses(signal: AbortSignal | undefined): () => Promise<void> {
