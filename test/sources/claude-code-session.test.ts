@@ -1940,16 +1940,16 @@ describe("the format", () => {
       null,
       null,
     ]);
-    expect([claudeCode.id, claudeCode.name, claudeCode.root, claudeCode.registry?.folder]).toEqual([
+    expect([claudeCode.id, claudeCode.name, claudeCode.registry?.folder]).toEqual([
       "claude-code",
       "Claude Code",
-      {
-        variable: "CLAUDE_CONFIG_DIR",
-        home: ".claude",
-        folders: ["projects"],
-      },
       "sessions",
     ]);
+    expect(claudeCode.root).toMatchObject({
+      variable: "CLAUDE_CONFIG_DIR",
+      home: ".claude",
+      folders: ["projects"],
+    });
   });
 
   it("finds a run's session by its folder, with either separator", () => {
