@@ -1344,6 +1344,8 @@ describe("progress", () => {
         }
         return frames;
       });
+    // The first run also retains what is compiled for it, and frees what earlier tests left.
+    held(10);
     expect(held(400) / held(100)).toBeLessThan(8);
   });
 

@@ -191,7 +191,9 @@ export const readerTitles = {
   // klaude-code
   reminder: ({ about }: Optional<"about">) => `Reminder${after(about)}`,
   rewound_by_model: ({ items }: { items: number }) =>
-    `Rewound by the model: ${items === 1 ? "1 item is withdrawn" : `${items} items are withdrawn`}`,
+    items === 0
+      ? "Rewound by the model"
+      : `Rewound by the model: ${items === 1 ? "1 item is withdrawn" : `${items} items are withdrawn`}`,
   rewound_into_fork:
     "Rewound: everything above was copied from another session, the rest of it is summarized",
   prompt_withdrawn: "A prompt was withdrawn",

@@ -166,7 +166,7 @@ export const readerTitles: Translation<typeof english> = {
 
   // klaude-code
   reminder: ({ about }) => `提醒${after(about)}`,
-  rewound_by_model: ({ items }) => `模型已回退：撤回了 ${items} 个条目`,
+  rewound_by_model: ({ items }) => (items === 0 ? "模型已回退" : `模型已回退：撤回了 ${items} 个条目`),
   rewound_into_fork: "已回退：以上内容复制自另一个会话，其余部分以摘要代替",
   prompt_withdrawn: "一条提示词已撤回",
   task_done: (facts) => `任务完成${taskFacts(facts)}`,
