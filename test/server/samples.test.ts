@@ -8,6 +8,7 @@ import { OUTPUT_LIMIT } from "../../src/protocol.ts";
 import { hasSessions, openSamples, type Samples } from "../../src/server/import/samples.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { formats } from "../../src/sources/index.ts";
+import { openclaw } from "../../src/sources/openclaw/format.ts";
 import { eventually } from "../eventually.ts";
 import { sampleFiles } from "../samples/write.ts";
 
@@ -228,6 +229,15 @@ describe("looking for agents' sessions", () => {
     await writeFile(join(project, "notes.txt"), "no session");
     expect(await hasSessions([root])).toBe(false);
     await writeFile(join(project, "6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114.jsonl"), "");
+    expect(await hasSessions([root])).toBe(true);
+  });
+
+  it("finds a store of sessions", async () => {
+    const root = { format: openclaw, path: join(dataDir, "openclaw") };
+    const folder = join(root.path, "agents/main/agent");
+    await mkdir(folder, { recursive: true });
+    expect(await hasSessions([root])).toBe(false);
+    await writeFile(join(folder, "openclaw-agent.sqlite"), "");
     expect(await hasSessions([root])).toBe(true);
   });
 });

@@ -75,7 +75,7 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
   };
 }
 
-/** Whether any agent has a session file below these folders. Stops at the first one. */
+/** Whether any agent has a session file or a store of sessions below these folders. Stops at the first one. */
 export async function hasSessions(roots: readonly WatchRoot[]): Promise<boolean> {
   for (const root of roots) {
     for (const folder of scannedFolders(root)) {
@@ -92,11 +92,14 @@ async function hasSession(root: string, folder: string, format: Format): Promise
     const path = join(folder, entry.name);
     const found = entry.isDirectory()
       ? await hasSession(root, path, format)
-      : entry.isFile() && format.classify(slashed(path.slice(root.length + 1))) !== undefined;
+      : entry.isFile() && mayHaveSessions(format, slashed(path.slice(root.length + 1)));
     if (found) return true;
   }
   return false;
 }
+
+const mayHaveSessions = ({ classify, snapshots }: Format, path: string): boolean =>
+  classify(path) !== undefined || snapshots?.storeOf(path) !== undefined;
 
 const slashed = (path: string) => path.replaceAll("\\", "/");
 
