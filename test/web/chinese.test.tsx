@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import type { Frame } from "../../src/model/frames/frame.ts";
 import type { Request } from "../../src/model/request.ts";
 import { daemonText } from "../../src/model/text/daemon-texts.ts";
+import { textFields } from "../../src/model/text/display-text.ts";
+import { requestText } from "../../src/model/text/request-texts.ts";
 import type { TranscriptPartOf } from "../../src/model/transcript/transcript.ts";
 import { errorOf } from "../../src/server/sessions/refused.ts";
 import { noticeOf } from "../../src/store/contract.ts";
@@ -381,6 +383,45 @@ test("requests to the user", async () => {
       .getAllByRole("radio")
       .map((radio) => radio.closest("label")?.textContent),
   ).toEqual(["留空", "Ναι 默认值", "Approve"]);
+});
+
+test("what an answer allows and what was allowed are shown as they were sent, whatever their codes say", async () => {
+  const rules = `Bash(${"α".repeat(500)})`;
+  const code = { code: "agent_failed" };
+  const asked = (number: number, rest: object): TranscriptPartOf<"request"> => ({
+    type: "request",
+    id: uuid(number),
+    session_id: SESSION,
+    message_id: uuid(number),
+    request: {
+      request_id: uuid(number),
+      kind: "approval",
+      title: "Τίτλος",
+      subject: "rm -r γάμμα",
+      subject_code: code,
+      options: [
+        {
+          id: "a",
+          ...textFields("label", requestText("always_allow", { rules })),
+          kind: "allow_always",
+        },
+      ],
+    },
+    ...rest,
+  });
+  const parts = [asked(211, {}), asked(212, { outcome: "answered", answer: { option_ids: ["a"] } })];
+  const host = hostOf({
+    answerRequest: async (_, body) => ({ outcome: "answered", answer: body.answer }),
+    answerDrafts: new Map(),
+  });
+  const { container } = render(
+    <TurnTranscript turn={turnOf(parts)} partAt={(at) => parts[at]} host={host} />,
+  );
+  const approval = await screen.findByRole("region", { name: /Τίτλος/ });
+  expect(within(approval).getByRole("button").textContent).toContain(rules);
+  expect(approval.textContent).toContain("rm -r γάμμα");
+  for (const summary of container.querySelectorAll("summary")) await userEvent.click(summary);
+  expect(await screen.findAllByText(/rm -r γάμμα/)).toHaveLength(2);
 });
 
 test("a search over all sessions", async () => {

@@ -45,6 +45,12 @@ const PARAM_LIMIT = 400;
 const shortened = (value: string): string =>
   value.length > PARAM_LIMIT ? `${value.slice(0, PARAM_LIMIT - 1).toWellFormed()}…` : value;
 
+/** Whether parameters were recorded as a whole. */
+export const areComplete = (params: TextParams = {}): boolean =>
+  Object.values(params).every(
+    (value) => typeof value === "number" || value.length < PARAM_LIMIT - 1 || !value.endsWith("…"),
+  );
+
 /** A text of a catalog; `undefined`: it has no such code. `params`: those stored with the code. */
 export function textOf(texts: Catalog, code: string, params: unknown = {}): string | undefined {
   const entry = Object.hasOwn(texts, code) ? texts[code] : undefined;

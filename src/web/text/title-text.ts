@@ -1,4 +1,5 @@
 import { titleOf } from "../../model/parts/content.ts";
+import { areComplete } from "../../model/text/catalog.ts";
 import type { TextCode } from "../../model/text/coded-text.ts";
 import { t } from "./text.ts";
 import { translated } from "./translated.ts";
@@ -9,8 +10,7 @@ import { translated } from "./translated.ts";
  */
 export function textWithLines(text: string, code: TextCode | undefined): string {
   const known = translated(t.titles, "", code) || translated(t.daemon, "", code);
-  // The recorded parameters are not complete.
-  if (known === "" || known.includes("…")) return text;
+  if (known === "" || !areComplete(code?.params)) return text;
   const further = text.split("\n").slice(known.split("\n").length);
   return [known, ...further].join("\n");
 }

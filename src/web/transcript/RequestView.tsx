@@ -66,7 +66,14 @@ function ClosedRequest({
       }
     >
       {request.subject !== undefined && (
-        <ExactText text={textWithLines(request.subject, request.subject_code)} label={t.request.askedFor} />
+        <ExactText
+          text={
+            request.kind === "approval"
+              ? request.subject
+              : textWithLines(request.subject, request.subject_code)
+          }
+          label={t.request.askedFor}
+        />
       )}
       {request.kind === "question" && request.options.length > 0 && (
         <ul className="card-list">

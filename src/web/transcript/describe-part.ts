@@ -2,6 +2,7 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { labelOf, type PartText, textsOf } from "../../model/parts/part-kinds.ts";
 import type { Request, RequestOption } from "../../model/request.ts";
+import { areComplete } from "../../model/text/catalog.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
 import { terminalText } from "../code/ansi.ts";
 import { t } from "../text/text.ts";
@@ -15,8 +16,12 @@ export function kindName(part: TranscriptPart): string {
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
 
-/** The label of an option, translated if Verbatim wrote it, or if it is one of the standard labels of approvals. */
+/**
+ * The label of an option, translated if Verbatim wrote it, or if it is one of the standard labels of approvals. It says what would be
+ * allowed, so it is not translated if only a part of that was recorded with its code.
+ */
 export function optionLabel({ label, label_code, kind }: RequestOption): string {
+  if (!areComplete(label_code?.params)) return label;
   if (label_code !== undefined || kind === undefined) return titleText(label, label_code);
   const names: Readonly<Record<string, string>> = t.request.labels;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
