@@ -72,6 +72,26 @@ export function elementIn(text: string, tag: string): Unwrapped | undefined {
   return undefined;
 }
 
+/** The text of an element in which an agent escaped characters that could be taken for tags. */
+export const unescaped = (text: string): string =>
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll(/&(?:apos|#39);/g, "'")
+    .replaceAll("&amp;", "&");
+
+/** The part of a message of role `user` that a person wrote, for agents that mark it by `<user_query>`. */
+export function queryIn(text: string, tags: readonly string[]): Unwrapped {
+  const { own, injected } = unwrap(text, tags);
+  // Versions add further tags around the query, so it is found by its own one.
+  const query = elementIn(own, "user_query");
+  if (query !== undefined) return { own: query.own, injected: [...injected, ...query.injected] };
+  // The message before the first prompt has no query: facts about the computer, and rules.
+  if (!text.trimStart().startsWith("<user_info>")) return { own: inside(own, "user_query"), injected };
+  return { own: "", injected: own.trim() === "" ? injected : [...injected, own] };
+}
+
 /** Compiled patterns of opening tags, by tag: compiling one takes longer than reading a record. */
 const openings = new Map<string, RegExp>();
 

@@ -1,7 +1,7 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asString } from "../../model/narrow.ts";
 import { blocksIn, promptParts } from "../conversation/content.ts";
-import { elementIn, inside, unwrap } from "../conversation/wrappers.ts";
+import { queryIn } from "../conversation/wrappers.ts";
 
 /** Tags that Cursor puts around a person's text. */
 const INJECTED = [
@@ -34,23 +34,13 @@ export function promptOf(blocks: unknown): { parts: Part[]; injected: string[]; 
   const injected: string[] = [];
   let isFollowUp = false;
   const parts = promptParts(blocks, (text) => {
-    const { own, injected: around } = unwrap(text, INJECTED);
-    // Versions add further tags, so the person's text is found by its own one.
-    const query = elementIn(own, "user_query");
-    injected.push(...around, ...(query?.injected ?? []));
-    if (query === undefined && isPreamble(text)) {
-      if (own.trim() !== "") injected.push(own);
-      return "";
-    }
-    const words = query?.own ?? inside(own, "user_query");
-    isFollowUp ||= FOLLOW_UPS.some((start) => words.startsWith(start));
-    return words;
+    const query = queryIn(text, INJECTED);
+    injected.push(...query.injected);
+    isFollowUp ||= FOLLOW_UPS.some((start) => query.own.startsWith(start));
+    return query.own;
   });
   return { parts, injected, isFollowUp };
 }
-
-/** Whether a text without a query is the message before the first prompt: facts about the computer, and rules. */
-const isPreamble = (text: string): boolean => text.trimStart().startsWith("<user_info>");
 
 const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
 /** `Sunday, Sep 20, 2026, 12:31 AM (UTC+3)`. */

@@ -10,7 +10,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { nameRun, noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { inputOf, ofFailure, withExit } from "../conversation/tool-payload.ts";
-import { elementIn, unwrap } from "../conversation/wrappers.ts";
+import { queryIn } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { emitBackendCall } from "./backend-calls.ts";
 
@@ -143,21 +143,14 @@ function beginStep(conversation: Conversation, record: SessionRecord, model?: st
   else if (model !== undefined) conversation.nameModel(model);
 }
 
-/** Whether a text without a query is the message before the first prompt: facts about the computer, and rules. */
-const isPreamble = (text: string): boolean => text.trimStart().startsWith("<user_info>");
-
 function readUser(conversation: Conversation, value: JsonObject): RecordResult {
   const reason = asText(value.synthetic_reason);
   const injected: string[] = [];
   const parts = promptParts(value.content, (text) => {
     if (reason !== undefined && reason !== "interjection") return text;
-    const { own, injected: around } = unwrap(text, INJECTED);
-    const query = elementIn(own, "user_query");
-    injected.push(...around, ...(query?.injected ?? []));
-    if (query !== undefined) return query.own;
-    if (!isPreamble(text)) return own;
-    if (own.trim() !== "") injected.push(own);
-    return "";
+    const query = queryIn(text, INJECTED);
+    injected.push(...query.injected);
+    return query.own;
   });
   if (WAKING.has(reason ?? "")) {
     if (parts.length > 0) conversation.prompt(parts, { origin: "notification" });

@@ -8,6 +8,7 @@ import { blocksIn, promptParts, resultContent, textIn } from "../conversation/co
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { promptKey } from "../conversation/runs.ts";
+import { unescaped } from "../conversation/wrappers.ts";
 import { CONTEXT_TITLE, emitPrompt, type KimiState } from "./state.ts";
 
 /** Titles of context messages by the kind of their origin. */
@@ -48,14 +49,6 @@ function bodyOf(text: string, tag: string): string | undefined {
   const end = text.indexOf(`</${tag}>`);
   return start === -1 || end < start ? undefined : text.slice(start + tag.length + 2, end);
 }
-
-const unescaped = (text: string): string =>
-  text
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&quot;", '"')
-    .replaceAll(/&(?:apos|#39);/g, "'")
-    .replaceAll("&amp;", "&");
 
 /** Reads `context.append_message`, a message of the context, which usually repeats the preceding prompt record. */
 export function readUserMessage(

@@ -1,7 +1,7 @@
 import { asNumber, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { unwrap } from "../conversation/wrappers.ts";
+import { unescaped, unwrap } from "../conversation/wrappers.ts";
 import { shownParts } from "./messages.ts";
 
 /** Reads a user message: a person's prompt, a command that they ran, or a message of klaude-code. Returns its text. */
@@ -37,9 +37,6 @@ function readCommand(conversation: Conversation, text: string): void {
   }
   conversation.endTurn("completed");
 }
-
-const unescaped = (text: string): string =>
-  text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
 /** Whether a text tells a new sub-agent that the history before it is its parent's. */
 const isForkNotice = (text: string): boolean =>
