@@ -9,6 +9,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
+import { firstLine } from "../lines/first-line.ts";
 
 /** State of a sample between records. */
 export interface InspectState {
@@ -35,13 +36,11 @@ export const inspectReader = conversationReader<InspectState>({
     const failure = asText(value.failure);
     if (event !== undefined) emitEvent(conversation, event);
     else if (failure !== undefined) conversation.error(failure);
-    else if (retry !== undefined)
-      conversation.marker(
-        "note",
-        sourceTitle("sample_retried", { reason: firstLine(retry.message) }),
-        asText(retry.traceback),
-      );
-    else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
+    else if (retry !== undefined) {
+      const message = asText(retry.message);
+      const reason = message === undefined ? undefined : firstLine(message);
+      conversation.marker("note", sourceTitle("sample_retried", { reason }), asText(retry.traceback));
+    } else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
 });
@@ -284,10 +283,6 @@ function emitInterrupt(conversation: Conversation, event: JsonObject): void {
   conversation.interrupt(
     event.source === "user_cancel" ? `interrupted by the user${during}` : `stopped${during}`,
   );
-}
-
-function firstLine(value: unknown): string | undefined {
-  return asText(value)?.split("\n", 1)[0];
 }
 
 function textOf(value: unknown): string | undefined {

@@ -23,7 +23,10 @@ const BOOKKEEPING = new Set([
 /** Maximum number of tool events that are kept until the message with their result. */
 const MAX_UNANSWERED = 256;
 
-/** The records of a sample: errors after which it was run again, each message once, where it was first sent or returned, and other events, in event order. */
+/**
+ * The records of a sample, in event order: errors after which it was run again, each message once, where it was first sent or
+ * returned, and other events.
+ */
 export function* sampleRecords(name: string, header: JsonObject, sample: Sample): Generator<SnapshotRecord> {
   const { facts } = sample;
   const record = (

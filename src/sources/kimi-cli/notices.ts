@@ -32,7 +32,7 @@ export function readDecision({ state, conversation, payload }: Event): Dispositi
     "note",
     response === "reject"
       ? sourceTitle("refused_action", { action })
-      : sourceTitle("decided", { decision: response, action: action ?? "a call" }),
+      : sourceTitle("decided", { decision: response, action }),
     asText(payload.feedback),
     payload,
   );

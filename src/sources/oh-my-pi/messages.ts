@@ -73,8 +73,8 @@ function readBlock(conversation: Conversation, block: JsonObject): boolean {
       conversation.thinking("", { hidden: "redacted", signature: asText(block.data) });
       return true;
     case "fallback": {
-      const before = asText(asObject(block.from)?.model) ?? "?";
-      const now = asText(asObject(block.to)?.model) ?? "?";
+      const before = asText(asObject(block.from)?.model);
+      const now = asText(asObject(block.to)?.model);
       conversation.marker("model_switch", sourceTitle("model_changed", { before, now }));
       return true;
     }
