@@ -150,7 +150,7 @@ it("notices that the program prints are notes", () => {
     'shown · [note] The session could not be mirrored: store is full "store is full"',
     'shown · [compaction] Compaction failed: too long "too long"',
     'shown · [note] Recap: Counted "Counted the gulls"',
-    'shown · [note] Calls in short: Listed files "Listed files"',
+    'shown · [note] Summary of the calls: Listed files "Listed files"',
     'shown · [note] Suggested prompt: count the terns "count the terns"',
     'shown · [note] Sign-in failed: expired "expired"',
     "shown · [compaction] Context cleared",

@@ -134,7 +134,7 @@ export const claudeCodeTitles = {
   claude_rate_limit_near: ({ limit }: Optional<"limit">) => `Rate limit nearly reached${after(limit)}`,
   permission_denied: ({ tool = "a tool", reason }: Optional<"tool" | "reason">) =>
     `Permission denied for ${tool}${after(reason)}`,
-  calls_in_short: ({ text }: { text: string }) => `Calls in short: ${text}`,
+  summary_of_calls: ({ text }: { text: string }) => `Summary of the calls: ${text}`,
   claude_suggested_prompt: ({ prompt }: { prompt: string }) => `Suggested prompt: ${prompt}`,
   sign_in_failed: ({ error }: { error: string }) => `Sign-in failed: ${error}`,
   mirror_failed: ({ error }: { error: string }) => `The session could not be mirrored: ${error}`,

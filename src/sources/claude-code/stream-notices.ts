@@ -86,7 +86,7 @@ export function readStreamLine(session: Session, line: Line, type: string): Disp
   switch (type) {
     case "tool_use_summary":
       return noteOf(session, line, asText(value.summary), (text) =>
-        claudeCodeTitle("calls_in_short", { text }),
+        claudeCodeTitle("summary_of_calls", { text }),
       );
     case "prompt_suggestion":
       return noteOf(session, line, asText(value.suggestion), (prompt) =>

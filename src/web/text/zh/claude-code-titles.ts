@@ -112,7 +112,7 @@ export const claudeCodeTitles: Translation<typeof english> = {
   claude_rate_limit_reached: ({ limit }) => `已达到速率限制${after(limit)}`,
   claude_rate_limit_near: ({ limit }) => `即将达到速率限制${after(limit)}`,
   permission_denied: ({ tool = "某个工具", reason }) => `已拒绝 ${tool} 的权限${after(reason)}`,
-  calls_in_short: ({ text }) => `调用概要：${text}`,
+  summary_of_calls: ({ text }) => `调用概要：${text}`,
   claude_suggested_prompt: ({ prompt }) => `建议的提示词：${prompt}`,
   sign_in_failed: ({ error }) => `登录失败：${error}`,
   mirror_failed: ({ error }) => `无法镜像会话：${error}`,
