@@ -61,7 +61,10 @@ export function approvalOf(
   };
 }
 
-/** The label of "always". It says what the rule allows, which may be more than the shown call, unless it is only this command or address. */
+/**
+ * The label of "always". It says what the rule allows, which may be more than the shown call, unless it is only this command or
+ * address.
+ */
 function alwaysLabel({ tool, exact }: PermissionRule): DisplayText {
   if (exact === undefined) return requestText("allow_every_call", { tool: endOf(tool) });
   const path = endOf(exact);

@@ -1,9 +1,9 @@
-import { type DisplayText, textFields } from "../../model/text/display-text.ts";
-import { requestText } from "../../model/text/request-texts.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import type { Answer, RequestOption } from "../request.ts";
 import type { CodedText } from "../text/catalog.ts";
 import { daemonText } from "../text/daemon-texts.ts";
+import { type DisplayText, textFields } from "../text/display-text.ts";
+import { requestText } from "../text/request-texts.ts";
 import { hasFormat, isKnownFormat } from "./text-format.ts";
 
 /** The value of a field in a filled-in form. */

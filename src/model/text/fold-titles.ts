@@ -1,3 +1,4 @@
+import { titleOf } from "../parts/content.ts";
 import { codedTexts } from "./catalog.ts";
 import type { DisplayText } from "./display-text.ts";
 
@@ -45,10 +46,11 @@ const interruptCodes = new Map(Object.entries(interruptTitles).map(([code, text]
 
 /** The title of an interrupt. It has a code, unless its reason is an uncommon one that says itself that something was stopped. */
 export function interruptTitle(reason: string | undefined): DisplayText {
-  if (reason === undefined) return foldTitle("interrupted");
-  const isTitle = /interrupt|stop|refus|declin|reject|abort|cancel/i.test(reason);
-  const by = foldTitle("interrupted_by", { reason });
-  const text = isTitle ? reason.charAt(0).toUpperCase() + reason.slice(1) : by.text;
+  const line = reason === undefined ? undefined : titleOf(reason);
+  if (line === undefined) return foldTitle("interrupted");
+  const isTitle = /interrupt|stop|refus|declin|reject|abort|cancel/i.test(line);
+  const by = foldTitle("interrupted_by", { reason: line });
+  const text = isTitle ? line.charAt(0).toUpperCase() + line.slice(1) : by.text;
   const code = interruptCodes.get(text);
   if (code !== undefined) return { text, code };
   return isTitle ? text : by;

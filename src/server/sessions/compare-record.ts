@@ -87,8 +87,8 @@ export async function compareWithRecord({
   }
   // Taken after reading, so records that were written in the meantime are in both.
   const shown = open.transcript;
-  const inMemory = Math.min(shown.unloaded ?? 0, reread.parts.length);
-  if (inMemory > compared) await compareUpTo(inMemory);
+  const first_loaded = Math.min(shown.unloaded ?? 0, reread.parts.length);
+  if (first_loaded > compared) await compareUpTo(first_loaded);
   await compareWaiting(() => false);
   const length = Math.max(shown.parts.length, reread.parts.length);
   for (let index = compared; index < length; index += 1) {

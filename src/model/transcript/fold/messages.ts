@@ -2,7 +2,7 @@ import type { FrameOf } from "../../frames/frame.ts";
 import type { StopReason, Usage } from "../../messages/message.ts";
 import { titleOf } from "../../parts/content.ts";
 import type { TextCode } from "../../text/coded-text.ts";
-import { type DisplayText, displayText, type TextFields } from "../../text/display-text.ts";
+import { displayText, type TextFields } from "../../text/display-text.ts";
 import { foldTitle, interruptTitle } from "../../text/fold-titles.ts";
 import { type TitleFields, titleFields } from "../../text/titles.ts";
 import { countUsage } from "../../usage.ts";
@@ -429,7 +429,7 @@ export function putInterrupt(
     const marker = fold.parts.at(known);
     if (marker?.type === "marker" && reason !== undefined && marker.text === undefined) {
       const { title_code: _, ...rest } = marker;
-      replace(fold, known, { ...rest, ...titleFields(titleOfInterrupt(reason)), text: reason });
+      replace(fold, known, { ...rest, ...titleFields(interruptTitle(reason)), text: reason });
     }
     return;
   }
@@ -452,11 +452,8 @@ export function putInterrupt(
     ...commonOf(fold, origin, id, id),
     type: "marker",
     kind: "interrupt",
-    ...titleFields(titleOfInterrupt(reason)),
+    ...titleFields(interruptTitle(reason)),
     ...(reason === undefined ? {} : { text: reason }),
   });
   closeTurn(fold, origin.at, "interrupted");
 }
-
-const titleOfInterrupt = (reason: string | undefined): DisplayText =>
-  interruptTitle(reason === undefined ? undefined : titleOf(reason));
