@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useLayoutEffect, useRef } from "react";
 import { t } from "../text/text.ts";
 import { isComposing } from "../ui/composing.ts";
 
@@ -79,17 +79,18 @@ function holdsKeys(pane: HTMLElement): boolean {
  */
 export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLElement | null>): void {
   const user = useRef<KeyUser>({ bindings, pane });
-  useEffect(() => {
+  // Layout effects, because a key that is pressed before the other effects run would be lost.
+  useLayoutEffect(() => {
     user.current.bindings = bindings;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const own = user.current;
     users.add(own);
     return () => {
       users.delete(own);
     };
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || isComposing(event)) return;
       if (document.querySelector("dialog[open]") !== null) return;
