@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, settled, startDaemon } from "./harness.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The most important part of a transcript line is visible, however long the line is.
@@ -250,6 +250,7 @@ it.each([1440, 390, 360])(
 it("keeps cards within a phone's page", async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await settled(transcript);
   await page.locator(".line-figures", { hasText: "200 · " }).click();
   await page.locator(".tool-body .card-note").first().waitFor();
   expect(await transcript.evaluate((scroller) => scroller.scrollWidth - scroller.clientWidth)).toBe(0);
