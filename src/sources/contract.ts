@@ -238,6 +238,8 @@ export interface OpenStore {
   modifiedAt(path: string): number | undefined;
   /** Rows of a query against the SQLite database at `path`, read in one transaction. */
   rows(sql: string, ...parameters: (string | number | null)[]): Iterable<Row>;
+  /** As `rows`, of another SQLite database by absolute path. None if it does not exist. */
+  rowsIn(file: string, sql: string, ...parameters: (string | number | null)[]): Iterable<Row>;
   /** Text of a value that the agent compressed with zstd as one frame. Throws if it is damaged or too large. */
   decompress(value: Uint8Array): string;
 }
@@ -282,8 +284,8 @@ export interface Snapshots {
   /** Whether an open store belongs to this agent. Used for stores that a person opened by name, whose path proves nothing. */
   recognizes(store: OpenStore): boolean;
   sessions(store: OpenStore): Iterable<SnapshotSession>;
-  /** Names of large folders without stores. They are not searched. */
-  skips?: readonly string[];
+  /** Names of large folders without stores, or all folders below those of the root. They are not searched. */
+  skips?: readonly string[] | "all";
 }
 
 /**

@@ -9,6 +9,7 @@ import { codexExec } from "./codex-exec/format.ts";
 import type { Format } from "./contract.ts";
 import { copilotCli } from "./copilot-cli/format.ts";
 import { cursor } from "./cursor/format.ts";
+import { cursorIde } from "./cursor-ide/format.ts";
 import { droid } from "./droid/format.ts";
 import { droidExec } from "./droid-exec/format.ts";
 import { geminiCli } from "./gemini-cli/format.ts";
@@ -53,6 +54,7 @@ export const formats: readonly Format[] = [
   cline,
   rooCode,
   clineTasks,
+  cursorIde,
   openCode,
   amp,
   goose,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
@@ -34,17 +34,20 @@ export function openStore(path: string): OpenStore {
     readText: (file) => orAbsent(() => readFileSync(file, "utf8")),
     list: (folder) => orAbsent(() => readdirSync(folder).sort()) ?? [],
     modifiedAt: (file) => orAbsent(() => statSync(file).mtimeMs),
-    rows(sql, ...parameters) {
-      const database = new DatabaseSync(path, { readOnly: true });
-      try {
-        // Rows of SQLite are objects by column.
-        return database.prepare(sql).all(...parameters) as Row[];
-      } finally {
-        database.close();
-      }
-    },
+    rows: (sql, ...parameters) => rowsOf(path, sql, parameters),
+    rowsIn: (file, sql, ...parameters) => (existsSync(file) ? rowsOf(file, sql, parameters) : []),
     decompress: (value) => zstdDecompressSync(value).toString("utf8"),
   };
+}
+
+function rowsOf(path: string, sql: string, parameters: readonly (string | number | null)[]): Row[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    // Rows of SQLite are objects by column.
+    return database.prepare(sql).all(...parameters) as Row[];
+  } finally {
+    database.close();
+  }
 }
 
 /** One session of a store that is followed: its log so far, read as it grows. */

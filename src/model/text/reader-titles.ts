@@ -134,6 +134,9 @@ export const readerTitles = {
   line_of_kind: ({ kind = "an unknown kind" }: Optional<"kind">) => `Line of ${kind}`,
   turn_ended_with: ({ status }: { status: string }) => `The turn ended: ${status}`,
 
+  // Cursor (IDE)
+  prompt_not_stored: "A prompt that Cursor does not have any more",
+
   // Droid
   hook_status: ({ hook, status = "ran" }: { hook: string } & Optional<"status">) => `Hook ${hook}: ${status}`,
 

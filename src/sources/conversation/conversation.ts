@@ -38,6 +38,8 @@ const MAX_TITLE = 160;
 interface ThoughtFields {
   signature?: string | undefined;
   hidden?: "encrypted" | "redacted" | "empty" | undefined;
+  /** How long the model thought, from the time of the record on. */
+  duration_ms?: number | undefined;
 }
 
 /**
@@ -107,7 +109,7 @@ export class Conversation extends TurnsAndSteps {
   private emitPart(
     kind: "text" | "thinking",
     text: string,
-    { signature, hidden }: ThoughtFields,
+    { signature, hidden, duration_ms = 0 }: ThoughtFields,
     { phase }: { phase?: string } = {},
   ): void {
     const step = this.ensureStep();
@@ -121,6 +123,7 @@ export class Conversation extends TurnsAndSteps {
     };
     if (phase !== undefined) start.phase = phase;
     this.put(start);
+    if (duration_ms > 0) this.state.at += duration_ms;
     const end: FrameBodyOf<"message.part_end"> = { type: "message.part_end", part_id, text };
     if (signature !== undefined) end.signature = signature;
     if (hidden !== undefined) end.hidden = hidden;

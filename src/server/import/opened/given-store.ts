@@ -22,6 +22,9 @@ export function givenStore(path: string, files: ReadonlyMap<string, GivenFile>):
     rows() {
       throw new Error("it is a database");
     },
+    rowsIn() {
+      throw new Error("it is a database");
+    },
     decompress() {
       throw new Error("it is a database");
     },

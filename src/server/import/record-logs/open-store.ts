@@ -26,31 +26,34 @@ export interface ReadableStore extends OpenStore {
  * of a ZIP archive are read one at a time.
  */
 export function openStore(path: string): ReadableStore {
-  let database: DatabaseSync | undefined;
+  const databases = new Map<string, DatabaseSync>();
   let archive: ZipArchive | undefined;
-  let unlocked: string | undefined;
+  /** Stamps of the files that are read without a lock, by path. */
+  const unlocked = new Map<string, string>();
 
   /** Splits a path inside the store into the archive and the entry's name. `undefined`: there is no store. */
   function inArchive(file: string): { archive: ZipArchive; name: string } | undefined {
     if (archive === undefined) {
       const state = orMissing(() => statSync(path));
       if (state === undefined) return undefined;
-      unlocked = stampOf(path);
+      unlocked.set(path, stampOf(path));
       archive = openZip(path, state.size);
     }
     return { archive, name: file.slice(path.length + INSIDE.length) };
   }
   const isInside = (file: string): boolean => file.startsWith(`${path}${INSIDE}`);
 
-  function open(): DatabaseSync {
-    if (database) return database;
-    const isWritten = existsSync(`${path}-wal`) || existsSync(`${path}-journal`);
-    const url = pathToFileURL(path);
+  function open(file: string): DatabaseSync {
+    const opened = databases.get(file);
+    if (opened) return opened;
+    const isWritten = existsSync(`${file}-wal`) || existsSync(`${file}-journal`);
+    const url = pathToFileURL(file);
     if (!isWritten) {
       url.searchParams.set("immutable", "1");
-      unlocked = stampOf(path);
+      unlocked.set(file, stampOf(file));
     }
-    database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_MS });
+    const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_MS });
+    databases.set(file, database);
     // The database is foreign: its views must not call unsafe functions.
     database.exec("PRAGMA trusted_schema = OFF; BEGIN");
     return database;
@@ -74,16 +77,22 @@ export function openStore(path: string): ReadableStore {
       return found?.archive.modifiedAt(found.name);
     },
     rows: (sql, ...parameters) =>
-      open()
+      open(path)
         .prepare(sql)
         .all(...parameters),
+    rowsIn: (file, sql, ...parameters) =>
+      existsSync(file)
+        ? open(file)
+            .prepare(sql)
+            .all(...parameters)
+        : [],
     decompress: (value) => zstdDecompressSync(value, { maxOutputLength: MAX_VALUE }).toString("utf8"),
     verify() {
-      if (unlocked !== undefined && unlocked !== stampOf(path))
-        throw new Error(`${path} changed during the read`);
+      for (const [file, stamp] of unlocked)
+        if (stamp !== stampOf(file)) throw new Error(`${file} changed during the read`);
     },
     close() {
-      database?.close();
+      for (const database of databases.values()) database.close();
       archive?.close();
     },
   };

@@ -77,8 +77,11 @@ export function createWalk(
   return walk;
 }
 
-const isSkipped = ({ format }: Start, name: string) =>
-  format ? (format.snapshots?.skips?.includes(name) ?? false) : SKIPPED.has(name);
+function isSkipped({ format }: Start, name: string): boolean {
+  if (format === undefined) return SKIPPED.has(name);
+  const { skips = [] } = format.snapshots ?? {};
+  return skips === "all" || skips.includes(name);
+}
 
 /** For a scan that begins. */
 export const newSeen = (): Seen => ({ files: new Set(), folders: new Set() });

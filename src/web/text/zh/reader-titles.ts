@@ -114,6 +114,9 @@ export const readerTitles: Translation<typeof english> = {
   line_of_kind: ({ kind = "未知类别" }) => `${kind} 的行`,
   turn_ended_with: ({ status }) => `本轮已结束：${status}`,
 
+  // Cursor (IDE)
+  prompt_not_stored: "Cursor 已不再保存的一条提示",
+
   // Droid
   hook_status: ({ hook, status = "已运行" }) => `钩子 ${hook}：${status}`,
 

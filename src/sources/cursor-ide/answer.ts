@@ -1,0 +1,193 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { nameRun, noteCall, notePrompt } from "../conversation/runs.ts";
+import { inputOf } from "../conversation/tool-payload.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { pathOf } from "./folders.ts";
+import { idOf, modelOf } from "./ids.ts";
+import type { IdeState, ReadBubble, Tokens } from "./state.ts";
+import { continueStep, setTokens, usageOf } from "./steps.ts";
+import { callOf, endingIn, type IdeCall, resultOf } from "./tool.ts";
+
+/** A bubble of a record. `item`: what is remembered of it; `revises`: it was read before and has changed. */
+export interface FoundBubble {
+  bubble: JsonObject;
+  item: ReadBubble;
+  at: number | undefined;
+  revises: boolean;
+}
+
+/** What a bubble of type 2 contains: usually only one of them. */
+interface Content {
+  thought: { text: string; signature: string | undefined; isRedacted: boolean } | undefined;
+  text: string | undefined;
+  tool: JsonObject | undefined;
+  call: IdeCall | undefined;
+}
+
+const SUMMARIZATION = 22;
+const TOOL = 15;
+
+/** Reads a thought, text, tool call, summary, notice or error of the agent. */
+export function readAnswer(state: IdeState, record: SessionRecord, found: FoundBubble): RecordResult {
+  const { bubble, item, at } = found;
+  const content = contentOf(bubble, item.id);
+  const { thought, text, call } = content;
+  const awaited =
+    found.revises && thought === undefined && text === undefined && awaits(state, call) ? call : undefined;
+  if (awaited !== undefined) return readOutcome(state, record, found, { ...content, call: awaited });
+  const conversation = new Conversation(state.conversation, record, { at, revises: found.revises });
+  const isStep = thought !== undefined || text !== undefined || call !== undefined;
+  if (isStep && bubble.capabilityType !== SUMMARIZATION)
+    emitContent(state, conversation, record, found, content);
+  else if (text !== undefined) conversation.marker("compaction", sourceTitle("conversation_compacted"), text);
+  const notice = asText(asObject(bubble.serviceStatusUpdate)?.message);
+  if (notice !== undefined) conversation.marker("note", notice);
+  const error = asObject(bubble.errorDetails);
+  if (error !== undefined) emitError(conversation, error);
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+function contentOf(bubble: JsonObject, id: string): Content {
+  const thinking = asObject(bubble.thinking);
+  const thought = asText(bubble.thinking) ?? asText(thinking?.text);
+  const signature = asText(thinking?.signature);
+  const isRedacted = asText(thinking?.redactedThinking) !== undefined;
+  const tool = toolOf(bubble);
+  const call = tool && callOf(tool);
+  return {
+    thought:
+      thought === undefined && signature === undefined && !isRedacted
+        ? undefined
+        : { text: thought ?? "", signature, isRedacted },
+    text: asText(bubble.text) ?? (tool === undefined ? codeOf(bubble.codeBlocks) : undefined),
+    tool,
+    call: call && { ...call, id: call.id ?? id },
+  };
+}
+
+/** The tool call of a bubble. Others have an object with the status of a failure alone, which is none. */
+function toolOf(bubble: JsonObject): JsonObject | undefined {
+  const tool = asObject(bubble.toolFormerData);
+  const isCall =
+    asText(tool?.name) !== undefined ||
+    asText(tool?.toolCallId) !== undefined ||
+    bubble.capabilityType === TOOL;
+  return isCall ? tool : undefined;
+}
+
+/** The code of an answer that has no text, as in older versions. */
+function codeOf(value: unknown): string | undefined {
+  const blocks = asArray(value).flatMap((each) => {
+    const block = asObject(each);
+    const content = asText(block?.content);
+    if (content === undefined) return [];
+    const uri = asObject(block?.uri);
+    const path = asText(uri?.fsPath) ?? asText(uri?._fsPath) ?? asText(uri?.path);
+    const ticks = Math.max(2, ...(content.match(/`+/g) ?? []).map(({ length }) => length)) + 1;
+    const fence = "`".repeat(ticks);
+    const head = path === undefined ? "" : `${pathOf(path)}\n`;
+    return [`${head}${fence}${asString(block?.languageId) ?? ""}\n${content}\n${fence}`];
+  });
+  return blocks.length === 0 ? undefined : blocks.join("\n\n");
+}
+
+const awaits = (state: IdeState, call: IdeCall | undefined): boolean =>
+  call !== undefined && state.conversation.calls.some(({ name, answered }) => name === call.id && !answered);
+
+function emitContent(
+  state: IdeState,
+  conversation: Conversation,
+  record: SessionRecord,
+  found: FoundBubble,
+  { thought, text, tool, call }: Content,
+): void {
+  const { bubble, item, revises } = found;
+  const model = modelOf(asObject(bubble.modelInfo)?.modelName) ?? state.model;
+  const tokens = tokensOf(item.id, bubble.tokenCount);
+  if (revises) conversation.step(item.step ?? record.key);
+  else {
+    const own = call === undefined ? {} : { call: { model_call: asText(tool?.modelCallId) } };
+    const step = continueStep(state, conversation, { key: record.key, model, ...own });
+    item.step = step.key;
+    if (tokens !== undefined) setTokens(step, tokens);
+  }
+  if (thought !== undefined)
+    conversation.thinking(thought.text, {
+      signature: thought.signature,
+      hidden: thought.isRedacted && thought.text === "" ? "redacted" : undefined,
+      duration_ms: asNumber(bubble.thinkingDurationMs),
+    });
+  if (text !== undefined) conversation.text(text);
+  if (call !== undefined) emitCall(state, conversation, call, false);
+  if (tool !== undefined && call !== undefined)
+    emitResult(state, conversation, record, { bubble, tool, call });
+  if (revises && tokens !== undefined) reviseTokens(state, conversation, item, tokens);
+}
+
+/** Reads a call again that had no result yet. It is no revision: its result is an event of the running turn. */
+function readOutcome(
+  state: IdeState,
+  record: SessionRecord,
+  { bubble, item }: FoundBubble,
+  { tool, call }: Content & { call: IdeCall },
+): RecordResult {
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(bubble.endedAtMs) });
+  emitCall(state, conversation, call, true);
+  if (tool !== undefined) emitResult(state, conversation, record, { bubble, tool, call });
+  const tokens = tokensOf(item.id, bubble.tokenCount);
+  if (tokens !== undefined) reviseTokens(state, conversation, item, tokens);
+  return conversation.result();
+}
+
+/** `again`: the call was emitted before, and its arguments may be complete now. */
+function emitCall(state: IdeState, conversation: Conversation, call: IdeCall, again: boolean): void {
+  const { id, tool_name, arguments_json, payload, kind, input } = call;
+  const frame_id = conversation.toolCall({ id, tool_name, arguments_json, payload, nested: again });
+  noteCall(state, { id: frame_id, name: kind, input }, state.conversation.at);
+  notePrompt(state, frame_id, input);
+}
+
+function emitResult(
+  state: IdeState,
+  conversation: Conversation,
+  record: SessionRecord,
+  { bubble, tool, call }: { bubble: JsonObject; tool: JsonObject; call: IdeCall },
+): void {
+  const run = asText(inputOf(tool.result)?.agentId);
+  if (run !== undefined && call.id !== undefined) nameRun(state, call.id, idOf(run));
+  const ending = endingIn(tool);
+  if (ending === undefined) return;
+  const result = resultOf(tool, call, ending, { bubble, change: record.value.change });
+  conversation.toolResult(result);
+}
+
+/** Tokens of a request. Cursor writes zeros if it does not know them. */
+function tokensOf(id: string, value: unknown): Tokens | undefined {
+  const count = asObject(value);
+  const input = asNumber(count?.inputTokens) ?? 0;
+  const output = asNumber(count?.outputTokens) ?? 0;
+  return input + output === 0 ? undefined : { id, input, output };
+}
+
+/** Adds tokens that became known later to the bubble's step. */
+function reviseTokens(state: IdeState, conversation: Conversation, item: ReadBubble, tokens: Tokens): void {
+  const { step } = state;
+  if (step === undefined || step.key !== item.step) {
+    conversation.endStep({ usage: { input: tokens.input, output: tokens.output } });
+    return;
+  }
+  setTokens(step, tokens);
+  if (state.conversation.step?.over === true) conversation.endStep({ usage: usageOf(step) });
+}
+
+/** Emits an error: `{message, error}`, where `error` is JSON with a title and a text for the user. */
+function emitError(conversation: Conversation, { stackTrace: _, ...error }: JsonObject): void {
+  const details = asObject(parseObject(asString(error.error) ?? "")?.details);
+  const texts = [details?.title, details?.detail].flatMap((each) => asText(each) ?? []);
+  const message = texts.length > 0 ? texts.join(": ") : (asText(error.message) ?? asText(error.error));
+  conversation.error(message ?? sourceTitle("request_failed"), error);
+}
