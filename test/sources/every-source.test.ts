@@ -39,6 +39,10 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "[context] [context] U T T x c:Shell c:Read! | x",
     statuses: "completed",
   },
+  "cursor-ide/5d0c9a71-3b42-4f6e-9a18-27c4e1f0b6d3.records.jsonl": {
+    order: "[context] U T c:run_terminal_command_v2 | c:search_replace c:delete_file- | x U x U [error]",
+    statuses: "completed completed failed",
+  },
   "gemini-cli/tmp/tide/chats/session-2026-10-05T08-00-8f0e1d2c.jsonl": {
     order:
       "[context] U T x c:read_file c:run_shell_command! | x c:replace | x [note] U x [rewind] U [error] ?? ??",
