@@ -32,7 +32,8 @@ import { verbatim } from "./verbatim/format.ts";
 
 /**
  * All supported agents. To add one, create its folder and list it here. A file whose path identifies no agent belongs to the
- * first format that recognizes its content, so formats with lines similar to another agent's precede that agent.
+ * first format that recognizes its content, so formats with lines similar to another agent's precede that agent. A format whose
+ * folder is inside that of another one precedes it too.
  */
 export const formats: readonly Format[] = [
   iflow,

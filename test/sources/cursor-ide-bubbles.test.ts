@@ -209,13 +209,13 @@ it("shows errors, notices, summaries, unknown and damaged bubbles, and says what
   user.put("bubbleId:c:x5", "{broken");
   user.put("bubbleId:c:x6", "null");
   user.bubble("c", "x7", { type: 2, text: "\n\n" });
-  user.bubble("c", "x8", { type: 2, text: "Still here." });
+  user.bubble("c", "x8", { type: 2, text: "Still here.", thinkingDurationMs: 2_000 });
   user.conversation("c", ["u0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"], {
     latestConversationSummary: { summary: { summary: "Earlier" }, lastBubbleId: "x8" },
   });
   const sessions = readAll(user);
   const { parts } = closedOf(sessions, "c");
-  expect(orderOf(parts)).toBe("[note] [error] [note] [compaction] ?? ?? x [compaction]");
+  expect(orderOf(parts)).toBe("[note] [error] [note] [compaction] ?? ?? T x [compaction]");
   expect(parts.find((part) => part.type === "marker" && part.kind === "error")).toHaveProperty(
     "title",
     "No answer: Try again.",
@@ -225,4 +225,27 @@ it("shows errors, notices, summaries, unknown and damaged bubbles, and says what
     .get("c")
     ?.records.flatMap(({ disposition }) => (disposition.kind === "hidden" ? [disposition.rule] : []));
   expect(rules).toEqual(expect.arrayContaining(["message without content", "empty message"]));
+});
+
+it("reads the result of a call that ended after the agent had continued, and counts the call once", () => {
+  const user = newUser();
+  const call = (result?: object) => ({
+    type: 2,
+    capabilityType: 15,
+    toolFormerData: toolData("run_terminal_cmd", { args: { command: "make" }, ...(result && { result }) }),
+  });
+  user.bubble("c", "u1", { type: 1, text: "Build" });
+  user.bubble("c", "k1", call());
+  user.bubble("c", "x1", { type: 2, text: "It runs." });
+  user.conversation("c", ["u1", "k1", "x1"], { status: "generating" });
+  const sessions = readAll(user);
+  user.bubble("c", "k1", call({ output: "built", exitCode: 0 }));
+  user.conversation("c", ["u1", "k1", "x1"], { status: "completed" });
+  const { parts, transcript } = closedOf(readAll(user, sessions), "c");
+  expect(orderOf(parts)).toBe("U c:run_terminal_cmd | x");
+  expect(resultsIn(parts)).toHaveLength(1);
+  expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed"]);
+  const frames = sessions.get("c")?.records.flatMap((record) => record.frames) ?? [];
+  const calls = frames.filter((frame) => frame.type === "message.tool_call");
+  expect(new Set(calls.map(({ message_id }) => message_id)).size).toBe(1);
 });

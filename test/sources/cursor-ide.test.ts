@@ -130,12 +130,19 @@ it("lists only conversations with messages, and says which are archived", () => 
   user.conversation("lost", ["u1"]);
   user.conversation("kept", ["u1"], { isArchived: true, lastUpdatedAt: 1_790_000_000_000 });
   user.bubble("kept", "u1", { type: 1, text: "Hello" });
+  user.conversation("long", ["u1", "x1"]);
+  user.bubble("long", "u1", { type: 1, createdAt: at(0), text: "Hello" });
+  user.bubble("long", "x1", { type: 2, createdAt: at(50), text: "Hello" });
+  user.conversation("unlisted", []);
+  user.bubble("unlisted", "u1", { type: 1, text: "Hello" });
   user.put("composerData:empty", "null");
   user.put("checkpointId:kept:1", { files: [] });
   user.put("agentKv:blob:1", "binary");
   const listed = [...(cursorIde.snapshots?.sessions(openStore(user.path)) ?? [])];
   expect(listed.map(({ name, archived, modified_at }) => ({ name, archived, modified_at }))).toEqual([
     { name: "kept", archived: true, modified_at: 1_790_000_000_000 },
+    { name: "long", archived: undefined, modified_at: Date.parse(at(50)) },
+    { name: "unlisted", archived: undefined, modified_at: Date.parse(at(0)) },
   ]);
 });
 
@@ -167,7 +174,8 @@ it("follows a turn while it is written: growing text, results, new bubbles, toke
   user.bubble("c", "k1", call({ output: "built", exitCode: 0 }));
   readAll(user, sessions);
   user.bubble("c", "x1", { type: 2, createdAt: at(3), text: "It" });
-  user.conversation("c", ["u1", "t1", "k1", "x1"], { status: "generating" });
+  // The list may be written before the bubbles.
+  user.conversation("c", ["u1", "t1", "k1", "x1", "x2"], { status: "generating" });
   readAll(user, sessions);
   // A row that is changed in place is noticed too.
   const whole = {
@@ -239,6 +247,7 @@ it("reads older conversations, which contain their bubbles and the data of their
     createdAt: Date.parse(at(0)),
     conversation: [
       { bubbleId: "u1", type: 1, text: "List" },
+      { bubbleId: "t1", type: 2, isThought: true, text: "List the folder" },
       {
         bubbleId: "k1",
         type: 2,
@@ -262,7 +271,7 @@ it("reads older conversations, which contain their bubbles and the data of their
   user.bubble("c", "x1", { type: 2, text: "One file." });
   const sessions = readAll(user);
   const { parts } = closedOf(sessions, "c");
-  expect(orderOf(parts)).toBe("U c:list_dir | x");
+  expect(orderOf(parts)).toBe("U T c:list_dir | x");
   expect(parts.find((part) => part.type === "text")).toHaveProperty("text", "One file.");
   expect(parts.find((part) => part.type === "tool_call")).toHaveProperty("at", Date.parse(at(2)) - 1_000);
   expect(patchesOf(sessions, "c")).toMatchObject({ title: "Old", cwd: "/home/mara/tide" });

@@ -35,7 +35,7 @@ export {
 const MAX_TITLE = 160;
 
 /** What is known of a thought besides its text. */
-interface ThoughtFields {
+export interface ThoughtFields {
   signature?: string | undefined;
   hidden?: "encrypted" | "redacted" | "empty" | undefined;
   /** How long the model thought, from the time of the record on. */

@@ -2,27 +2,29 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
-import { Conversation } from "../conversation/conversation.ts";
+import { Conversation, type ThoughtFields } from "../conversation/conversation.ts";
+import type { EmittedCall } from "../conversation/conversation-state.ts";
 import { nameRun, noteCall, notePrompt } from "../conversation/runs.ts";
 import { inputOf } from "../conversation/tool-payload.ts";
 import { parseObject } from "../lines/parse-object.ts";
+import { addItem, itemWithId } from "../recent-items.ts";
 import { pathOf } from "./folders.ts";
 import { idOf, modelOf } from "./ids.ts";
-import type { IdeState, ReadBubble, Tokens } from "./state.ts";
+import { type IdeState, MAX_STEPS, type Tokens } from "./state.ts";
 import { continueStep, setTokens, usageOf } from "./steps.ts";
 import { callOf, endingIn, type IdeCall, resultOf } from "./tool.ts";
 
-/** A bubble of a record. `item`: what is remembered of it; `revises`: it was read before and has changed. */
+/** A bubble of a record. `revises`: it was read before and has changed. */
 export interface FoundBubble {
   bubble: JsonObject;
-  item: ReadBubble;
+  id: string;
   at: number | undefined;
   revises: boolean;
 }
 
 /** What a bubble of type 2 contains: usually only one of them. */
 interface Content {
-  thought: { text: string; signature: string | undefined; isRedacted: boolean } | undefined;
+  thought: ({ text: string } & ThoughtFields) | undefined;
   text: string | undefined;
   tool: JsonObject | undefined;
   call: IdeCall | undefined;
@@ -33,13 +35,12 @@ const TOOL = 15;
 
 /** Reads a thought, text, tool call, summary, notice or error of the agent. */
 export function readAnswer(state: IdeState, record: SessionRecord, found: FoundBubble): RecordResult {
-  const { bubble, item, at } = found;
-  const content = contentOf(bubble, item.id);
+  const { bubble, id, revises } = found;
+  const content = contentOf(bubble, id);
   const { thought, text, call } = content;
-  const awaited =
-    found.revises && thought === undefined && text === undefined && awaits(state, call) ? call : undefined;
-  if (awaited !== undefined) return readOutcome(state, record, found, { ...content, call: awaited });
-  const conversation = new Conversation(state.conversation, record, { at, revises: found.revises });
+  // A result that a call was waiting for came now, and not when the call began.
+  const at = revises && waiting(state, call) !== undefined ? timeOf(bubble.endedAtMs) : found.at;
+  const conversation = new Conversation(state.conversation, record, { at, revises });
   const isStep = thought !== undefined || text !== undefined || call !== undefined;
   if (isStep && bubble.capabilityType !== SUMMARIZATION)
     emitContent(state, conversation, record, found, content);
@@ -52,21 +53,32 @@ export function readAnswer(state: IdeState, record: SessionRecord, found: FoundB
 }
 
 function contentOf(bubble: JsonObject, id: string): Content {
-  const thinking = asObject(bubble.thinking);
-  const thought = asText(bubble.thinking) ?? asText(thinking?.text);
-  const signature = asText(thinking?.signature);
-  const isRedacted = asText(thinking?.redactedThinking) !== undefined;
   const tool = toolOf(bubble);
   const call = tool && callOf(tool);
+  const text = bubble.isThought === true ? undefined : asText(bubble.text);
   return {
-    thought:
-      thought === undefined && signature === undefined && !isRedacted
-        ? undefined
-        : { text: thought ?? "", signature, isRedacted },
-    text: asText(bubble.text) ?? (tool === undefined ? codeOf(bubble.codeBlocks) : undefined),
+    thought: thoughtOf(bubble),
+    text: text ?? (tool === undefined ? codeOf(bubble.codeBlocks) : undefined),
     tool,
     call: call && { ...call, id: call.id ?? id },
   };
+}
+
+/** A thought. Of some Cursor has only the duration. Older versions mark the text of a bubble as one. */
+function thoughtOf(bubble: JsonObject): Content["thought"] {
+  const thinking = asObject(bubble.thinking);
+  const blocks = asArray(bubble.allThinkingBlocks).flatMap((each) => asText(asObject(each)?.text) ?? []);
+  const text =
+    asText(bubble.thinking) ??
+    asText(thinking?.text) ??
+    asText(blocks.join("\n")) ??
+    (bubble.isThought === true ? asText(bubble.text) : undefined);
+  const signature = asText(thinking?.signature);
+  const isRedacted = asText(thinking?.redactedThinking) !== undefined;
+  const duration_ms = asNumber(bubble.thinkingDurationMs) ?? 0;
+  if (text === undefined && signature === undefined && !isRedacted && duration_ms <= 0) return undefined;
+  const hidden = text !== undefined ? undefined : isRedacted ? "redacted" : "empty";
+  return { text: text ?? "", signature, hidden, duration_ms };
 }
 
 /** The tool call of a bubble. Others have an object with the status of a failure alone, which is none. */
@@ -95,8 +107,8 @@ function codeOf(value: unknown): string | undefined {
   return blocks.length === 0 ? undefined : blocks.join("\n\n");
 }
 
-const awaits = (state: IdeState, call: IdeCall | undefined): boolean =>
-  call !== undefined && state.conversation.calls.some(({ name, answered }) => name === call.id && !answered);
+const waiting = (state: IdeState, call: IdeCall | undefined): EmittedCall | undefined =>
+  call && state.conversation.calls.find(({ name, answered }) => name === call.id && !answered);
 
 function emitContent(
   state: IdeState,
@@ -105,48 +117,27 @@ function emitContent(
   found: FoundBubble,
   { thought, text, tool, call }: Content,
 ): void {
-  const { bubble, item, revises } = found;
+  const { bubble, id, revises } = found;
   const model = modelOf(asObject(bubble.modelInfo)?.modelName) ?? state.model;
-  const tokens = tokensOf(item.id, bubble.tokenCount);
-  if (revises) conversation.step(item.step ?? record.key);
+  const tokens = tokensOf(id, bubble.tokenCount);
+  if (revises) conversation.step(stepOf(state, id) ?? record.key);
   else {
     const own = call === undefined ? {} : { call: { model_call: asText(tool?.modelCallId) } };
     const step = continueStep(state, conversation, { key: record.key, model, ...own });
-    item.step = step.key;
+    addItem(state.steps, { id, key: step.key }, MAX_STEPS);
     if (tokens !== undefined) setTokens(step, tokens);
   }
-  if (thought !== undefined)
-    conversation.thinking(thought.text, {
-      signature: thought.signature,
-      hidden: thought.isRedacted && thought.text === "" ? "redacted" : undefined,
-      duration_ms: asNumber(bubble.thinkingDurationMs),
-    });
+  if (thought !== undefined) conversation.thinking(thought.text, thought);
   if (text !== undefined) conversation.text(text);
-  if (call !== undefined) emitCall(state, conversation, call, false);
+  if (call !== undefined) emitCall(state, conversation, call);
   if (tool !== undefined && call !== undefined)
     emitResult(state, conversation, record, { bubble, tool, call });
-  if (revises && tokens !== undefined) reviseTokens(state, conversation, item, tokens);
+  if (revises && tokens !== undefined) reviseTokens(state, conversation, tokens);
 }
 
-/** Reads a call again that had no result yet. It is no revision: its result is an event of the running turn. */
-function readOutcome(
-  state: IdeState,
-  record: SessionRecord,
-  { bubble, item }: FoundBubble,
-  { tool, call }: Content & { call: IdeCall },
-): RecordResult {
-  const conversation = new Conversation(state.conversation, record, { at: timeOf(bubble.endedAtMs) });
-  emitCall(state, conversation, call, true);
-  if (tool !== undefined) emitResult(state, conversation, record, { bubble, tool, call });
-  const tokens = tokensOf(item.id, bubble.tokenCount);
-  if (tokens !== undefined) reviseTokens(state, conversation, item, tokens);
-  return conversation.result();
-}
-
-/** `again`: the call was emitted before, and its arguments may be complete now. */
-function emitCall(state: IdeState, conversation: Conversation, call: IdeCall, again: boolean): void {
+function emitCall(state: IdeState, conversation: Conversation, call: IdeCall): void {
   const { id, tool_name, arguments_json, payload, kind, input } = call;
-  const frame_id = conversation.toolCall({ id, tool_name, arguments_json, payload, nested: again });
+  const frame_id = conversation.toolCall({ id, tool_name, arguments_json, payload });
   noteCall(state, { id: frame_id, name: kind, input }, state.conversation.at);
   notePrompt(state, frame_id, input);
 }
@@ -162,7 +153,13 @@ function emitResult(
   const ending = endingIn(tool);
   if (ending === undefined) return;
   const result = resultOf(tool, call, ending, { bubble, change: record.value.change });
+  const answered = waiting(state, call);
   conversation.toolResult(result);
+  // A revision changes nothing for later records, but this is the end of a call of the running turn.
+  if (answered === undefined) return;
+  answered.answered = true;
+  const { turn } = state.conversation;
+  if (turn !== undefined) turn.stopped = result.status === "aborted";
 }
 
 /** Tokens of a request. Cursor writes zeros if it does not know them. */
@@ -173,10 +170,12 @@ function tokensOf(id: string, value: unknown): Tokens | undefined {
   return input + output === 0 ? undefined : { id, input, output };
 }
 
+const stepOf = (state: IdeState, id: string): string | undefined => itemWithId(state.steps, id)?.key;
+
 /** Adds tokens that became known later to the bubble's step. */
-function reviseTokens(state: IdeState, conversation: Conversation, item: ReadBubble, tokens: Tokens): void {
+function reviseTokens(state: IdeState, conversation: Conversation, tokens: Tokens): void {
   const { step } = state;
-  if (step === undefined || step.key !== item.step) {
+  if (step === undefined || step.key !== stepOf(state, tokens.id)) {
     conversation.endStep({ usage: { input: tokens.input, output: tokens.output } });
     return;
   }

@@ -6,7 +6,7 @@ import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
-import { addItem, itemWithId } from "../recent-items.ts";
+import { addItem, hasItem } from "../recent-items.ts";
 import { type FoundBubble, readAnswer } from "./answer.ts";
 import { pathOf } from "./folders.ts";
 import { idOf, modelOf } from "./ids.ts";
@@ -24,6 +24,7 @@ export const ideReader = conversationReader<IdeState>({
     named: false,
     has_cwd: false,
     read: [],
+    steps: [],
     ...startedRuns(),
   }),
   read,
@@ -33,9 +34,9 @@ export const ideReader = conversationReader<IdeState>({
     return conversation.take();
   },
   linkFacts({ conversation: { session_id, at }, parent, call, task, runs }) {
-    const run = (parent !== undefined || call !== undefined) && {
+    const run = parent !== undefined && {
       agent_key: session_id,
-      ...(parent !== undefined && { parent_session_id: parent }),
+      parent_session_id: parent,
       ...(call !== undefined && { tool_call_id: call }),
       ...(task !== undefined && { prompt: task }),
       at,
@@ -92,15 +93,11 @@ function readHead(state: IdeState, record: SessionRecord): RecordResult {
 }
 
 function readBubble(state: IdeState, record: SessionRecord, id: string, bubble: JsonObject): RecordResult {
-  const known = itemWithId(state.read, id);
-  const item = known ?? { id };
-  const options = {
-    at: timeOf(bubble.createdAt) ?? startOf(bubble.timingInfo),
-    revises: known !== undefined,
-  };
-  const result = readContent(state, record, { bubble, item, ...options });
+  const revises = hasItem(state.read, id);
+  const at = timeOf(bubble.createdAt) ?? startOf(bubble.timingInfo);
+  const result = readContent(state, record, { bubble, id, at, revises });
   // One that was empty until now is read as a new one once it has content.
-  if (known === undefined && result.disposition.kind !== "hidden") addItem(state.read, item, MAX_READ);
+  if (!revises && result.disposition.kind !== "hidden") addItem(state.read, id, MAX_READ);
   return result;
 }
 

@@ -15,16 +15,12 @@ export interface IdeState extends StartedRuns {
   task?: string;
   /** The model that the user selected for the current turn. */
   model?: string;
-  /** The bubbles that were read. One of them that is read again has changed. */
-  read: ReadBubble[];
+  /** The ids of the bubbles that were read. One of them that is read again has changed. */
+  read: string[];
+  /** The steps of the latest of them. */
+  steps: { id: string; key: string }[];
   /** The last step. */
   step?: IdeStep;
-}
-
-/** A bubble that was read. `step`: the key of its step. */
-export interface ReadBubble {
-  id: string;
-  step?: string;
 }
 
 /** A step (one model call). Cursor does not record where one begins. */
@@ -46,5 +42,6 @@ export interface Tokens {
   output: number;
 }
 
-/** Number of bubbles that are remembered. */
-export const MAX_READ = 3_000;
+/** Maximum number of remembered bubbles, and of those with their steps. One from before them is not known to be read again. */
+export const MAX_READ = 2_500;
+export const MAX_STEPS = 128;

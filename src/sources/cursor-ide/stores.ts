@@ -14,9 +14,9 @@ import { createFolders, type Folders, type ListEntry, listEntries, workspaceOf }
  * `inlineDiff…`, `ofsContent:` and `agentKv:` are copies for Cursor's own use and are not read.
  *
  * Cursor publishes no schema, and no real file was at hand. The shape is that of independent decoders: SpecStory
- * (`specstoryai/getspecstory`, `specstory-cli/pkg/providers/cursoride/CURSORIDE-FORMAT.md`, `types.go`, `tool_write.go`),
- * `michaeldhood/chatrxiv` (`docs/cursor/storage-reference.md`), `S2thend/cursor-history`, `blueplane-ai/bp-telemetry-core`
- * (`docs/research/cursor-composer-data-capture-examples.md`), and notes on databases of Cursor 3.6 and 3.13 in public repositories.
+ * (`specstoryai/getspecstory`, `specstory-cli/pkg/providers/cursoride`: `CURSORIDE-FORMAT.md`, `types.go`, `agent_session.go`,
+ * `tool_write.go`), toolpath (`empathic/toolpath`, `docs/agents/formats/cursor.md`, Cursor 3.6), `michaeldhood/chatrxiv`
+ * (`docs/cursor/storage-reference.md`), and public notes on databases of 2025 and of Cursor 3.13. They agree except where said.
  */
 export const conversations: Snapshots = {
   storeOf: (path) => /^((?:.*[\\/])?globalStorage[\\/]state\.vscdb)(?:-wal|-shm|-journal)?$/.exec(path)?.[1],
@@ -35,11 +35,15 @@ const BUBBLE = "bubbleId:";
 const RANGE = "key >= ? AND key < ?";
 const rangeOf = (prefix: string): [string, string] => [prefix, `${prefix.slice(0, -1)};`];
 
+/** The last bubble. */
+const LAST = "fullConversationHeadersOnly[#-1].bubbleId";
 /** Members of a conversation that are read for the list of sessions. */
 const FACTS = [
+  LAST,
   "createdAt",
   "lastUpdatedAt",
   "conversationCheckpointLastUpdatedAt",
+  "status",
   "isArchived",
   "isBestOfNSubcomposer",
   "subagentInfo",
@@ -52,8 +56,8 @@ interface Listed {
   /** Changes with the row: Cursor replaces it at each change. */
   version: string;
   facts: JsonObject;
-  /** Numbers of bubbles that it lists, and that it contains (older versions); `undefined`: it is damaged. */
-  bubbles: { listed: number; inside: number } | undefined;
+  /** Number of bubbles that it contains, as in older versions. */
+  inside: number | undefined;
 }
 
 /** The rows of a conversation's bubbles, from the index alone. */
@@ -75,43 +79,58 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
   const parents = parentsIn(all);
   const folders = createFolders(store);
   for (const conversation of all) {
-    const { id, version, facts, bubbles } = conversation;
+    const { id, version, facts, inside } = conversation;
     const rows = figures.get(id);
-    const isEmpty = bubbles !== undefined && bubbles.listed === 0 && bubbles.inside === 0;
-    if (isEmpty || (rows === undefined && bubbles?.inside === 0)) continue;
+    if (rows === undefined && (inside ?? 0) === 0) continue;
     const entry = entries.get(id) ?? {};
     const parent = parents.get(id);
     const archived = entry.archived ?? facts.isArchived === true;
-    const times = [facts.createdAt, facts.lastUpdatedAt, facts.conversationCheckpointLastUpdatedAt];
-    const { active_at, ...listed } = entry;
+    const { active_at: _, ...listed } = entry;
     yield {
       name: id,
-      kind: parent === undefined ? "session" : "run",
+      kind: parent?.id === undefined ? "session" : "run",
       stamp: JSON.stringify([version, rows, sizes.get(id), listed, parent]),
-      modified_at: Math.max(active_at ?? 0, ...times.map((time) => timeOf(time) ?? 0)),
+      // Computed only for a conversation that has changed.
+      get modified_at() {
+        return modifiedAt(store, conversation, entry);
+      },
       ...(archived && { archived }),
       records: () => recordsOf(store, id, { entry, parent, folders }),
     };
   }
 }
 
+/** Cursor does not update the times of a conversation at each change. */
+function modifiedAt(store: OpenStore, { id, facts }: Listed, entry: ListEntry): number {
+  const last = asText(facts[LAST]);
+  const bubble = last === undefined ? undefined : parseObject(textAt(store, `${BUBBLE}${id}:${last}`) ?? "");
+  const times = [
+    bubble?.createdAt,
+    facts.createdAt,
+    facts.lastUpdatedAt,
+    facts.conversationCheckpointLastUpdatedAt,
+    entry.active_at,
+    facts.status === "generating" ? store.modifiedAt(`${store.path}-wal`) : undefined,
+  ];
+  return Math.max(...times.map((time) => timeOf(time) ?? 0));
+}
+
 function listedIn(store: OpenStore): Listed[] {
   const paths = FACTS.map((name) => `'$.${name}'`).join(", ");
   const rows = store.rows(
     `SELECT key, version, CASE WHEN valid THEN json_extract(text, ${paths}) END AS facts,
-       CASE WHEN valid THEN json_array_length(text, '$.fullConversationHeadersOnly') END AS listed,
        CASE WHEN valid THEN json_array_length(text, '$.conversation') END AS inside
      FROM (SELECT key, rowid || '.' || octet_length(value) AS version, CAST(value AS TEXT) AS text,
        json_valid(CAST(value AS TEXT)) AS valid FROM ${TABLE} WHERE ${RANGE} AND value IS NOT NULL)`,
     ...rangeOf(CONVERSATION),
   );
-  return [...rows].map(({ key, version, facts, listed, inside }) => {
+  return [...rows].map(({ key, version, facts, inside }) => {
     const values = typeof facts === "string" ? asArray(JSON.parse(facts)) : undefined;
     return {
       id: String(key).slice(CONVERSATION.length),
       version: String(version),
       facts: Object.fromEntries(FACTS.map((name, at) => [name, values?.[at]])),
-      bubbles: values && { listed: asNumber(listed) ?? 0, inside: asNumber(inside) ?? 0 },
+      inside: asNumber(inside),
     };
   });
 }
@@ -186,23 +205,34 @@ function* recordsOf(store: OpenStore, id: string, around: Around): Generator<Sna
   const own = place(`${CONVERSATION}${id}`);
   yield { key: "head", place: own, text: JSON.stringify(headOf(id, value ?? {}, around)) };
   if (value === undefined) yield { key: "damaged", place: own, text };
-  const bubbles = value === undefined ? storedBubbles(store, id) : bubblesOf(value);
+  const listed = value === undefined ? [] : bubblesOf(value);
+  const bubbles = listed.length > 0 ? listed : storedBubbles(store, id);
   const summary = summaryOf(value);
   const calls = olderCalls(value);
+  const status = asText(value?.status);
   let last: string | undefined;
+  let missing: SnapshotRecord[] = [];
   for (const { id: bubble, header, inside } of bubbles) {
-    last = bubble;
     const key = `${BUBBLE}${id}:${bubble}`;
     const stored = textAt(store, key);
     const found = stored ?? (inside && JSON.stringify(inside));
-    yield {
+    const record = {
       key: `bubble:${bubble}`,
       place: stored === undefined ? own : place(key),
       ...bubbleRecord(store, found, header, calls?.[bubble]),
     };
+    if (found === undefined) {
+      missing.push(record);
+      continue;
+    }
+    yield* missing;
+    missing = [];
+    yield record;
+    last = bubble;
     if (summary?.after === bubble) yield { key: `summary:${bubble}`, place: own, text: summary.text };
   }
-  const status = asText(value?.status);
+  // Cursor may list a bubble before it writes it.
+  if (status !== "generating") yield* missing;
   // With the last bubble, so that the end of each turn is a change.
   if (status !== undefined) yield { key: "end", place: own, text: JSON.stringify({ status, last }) };
 }
@@ -257,7 +287,7 @@ function bubblesOf(value: JsonObject): Ordered[] {
   });
 }
 
-/** The bubbles of a damaged conversation, in the order in which they were last written. */
+/** The bubbles of a conversation that lists none or is damaged, in the order in which they were last written. */
 function storedBubbles(store: OpenStore, id: string): Ordered[] {
   const prefix = `${BUBBLE}${id}:`;
   const rows = store.rows(`SELECT key FROM ${TABLE} WHERE ${RANGE} ORDER BY rowid`, ...rangeOf(prefix));
