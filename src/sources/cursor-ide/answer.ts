@@ -129,17 +129,20 @@ function emitContent(
   }
   if (thought !== undefined) conversation.thinking(thought.text, thought);
   if (text !== undefined) conversation.text(text);
-  if (call !== undefined) emitCall(state, conversation, call);
-  if (tool !== undefined && call !== undefined)
+  if (tool !== undefined && call !== undefined) {
+    emitCall(state, conversation, call, asText(inputOf(tool.result)?.agentId));
     emitResult(state, conversation, record, { bubble, tool, call });
+  }
   if (revises && tokens !== undefined) reviseTokens(state, conversation, tokens);
 }
 
-function emitCall(state: IdeState, conversation: Conversation, call: IdeCall): void {
+/** `run`: the conversation of the sub-agent that the call started. */
+function emitCall(state: IdeState, conversation: Conversation, call: IdeCall, run: string | undefined): void {
   const { id, tool_name, arguments_json, payload, kind, input } = call;
   const frame_id = conversation.toolCall({ id, tool_name, arguments_json, payload });
   noteCall(state, { id: frame_id, name: kind, input }, state.conversation.at);
   notePrompt(state, frame_id, input);
+  if (run !== undefined) nameRun(state, frame_id, idOf(run));
 }
 
 function emitResult(
@@ -148,8 +151,6 @@ function emitResult(
   record: SessionRecord,
   { bubble, tool, call }: { bubble: JsonObject; tool: JsonObject; call: IdeCall },
 ): void {
-  const run = asText(inputOf(tool.result)?.agentId);
-  if (run !== undefined && call.id !== undefined) nameRun(state, call.id, idOf(run));
   const ending = endingIn(tool);
   if (ending === undefined) return;
   const result = resultOf(tool, call, ending, { bubble, change: record.value.change });

@@ -86,8 +86,10 @@ function readHead(state: IdeState, record: SessionRecord): RecordResult {
     cwd,
     git_branch: asText(value.branch),
     model: modelOf(value.model),
-    ...(state.parent !== undefined && { parent: { session_id: state.parent } }),
-    ...(origin !== undefined && { run: { depth: 1, ...(run !== undefined && { name: run }) } }),
+    ...(state.parent !== undefined && {
+      parent: { session_id: state.parent },
+      run: { depth: 1, ...(run !== undefined && { name: run }) },
+    }),
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }

@@ -257,8 +257,7 @@ function headOf(id: string, value: JsonObject, { entry, parent, folders }: Aroun
     folder:
       inside.folder ??
       entry.folder ??
-      (workspace && folders.ofWorkspace(workspace)) ??
-      folders.ofConversation(id),
+      (workspace === undefined ? folders.ofConversation(id) : folders.ofWorkspace(workspace)),
     parent,
   };
 }
@@ -317,14 +316,16 @@ function bubbleRecord(
   header: JsonObject,
   call: unknown,
 ): Pick<SnapshotRecord, "text" | "revision"> {
-  if (text === undefined) return { text: JSON.stringify({ missing: header }) };
+  // Without hints for the layout, which change.
+  const { bubbleId, type, createdAt } = header;
+  if (text === undefined) return { text: JSON.stringify({ missing: { bubbleId, type, createdAt } }) };
   const bubble = parseObject(text);
   if (bubble === undefined) return { text };
   const tool = asObject(bubble.toolFormerData) ?? asObject(call);
   const own = {
     ...compact(bubble),
     ...(tool !== undefined && { toolFormerData: tool }),
-    ...(bubble.createdAt === undefined && { createdAt: header.createdAt }),
+    ...(bubble.createdAt === undefined && { createdAt }),
   };
   const contents = contentsOf(tool);
   if (contents === undefined) return { text: JSON.stringify({ bubble: own }) };
