@@ -174,6 +174,8 @@ export interface SessionPath {
   kind: "session" | "run";
   /** Path of its side file, which may not exist. */
   side?: string;
+  /** Path of another file of the same session, in the same folder. If it exists and is not empty, it is read instead. */
+  replaced_by?: string;
 }
 
 /** The content of one file in an agent's process registry. */

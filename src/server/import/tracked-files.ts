@@ -6,7 +6,7 @@ import type { SessionList } from "../sessions/list.ts";
 import { isHuge } from "./large-files/segments.ts";
 import type { ReadFailures } from "./read-failures.ts";
 import { isStale, newSessionFile, type SessionFile, sizeOf } from "./session-file.ts";
-import type { FoundFile } from "./watch/found-file.ts";
+import { type FoundFile, isReplaced } from "./watch/found-file.ts";
 import type { SessionWatch } from "./watch/watch.ts";
 
 /** The known session files: those on disk, and deleted ones that are archived. */
@@ -59,24 +59,40 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
   const gone_files = new Map<number, SessionFile>();
   const by_inode = new Map<string, SessionFile>();
   const huge = new Set<SessionFile>();
+  /** The files that others replace, by the path of the other one (`SessionPath.replaced_by`). */
+  const replaceable = new Map<string, string>();
   /** New paths for which it is not yet known whether a file was moved there. */
   const pending_arrivals = new Set<Promise<void>>();
   let next_file_id = 1;
 
   function onFound(files: readonly FoundFile[]) {
+    for (const { path, replaced_by } of files)
+      if (replaced_by !== undefined) replaceable.set(replaced_by, path);
     for (const file of files) {
       // If both forms of a session exist, the plain one is in use.
       if (isCompressed(file.path) && watch().files.has(plainPath(file.path))) continue;
-      const compressed = entries.get(`${file.path}.zst`);
-      if (compressed) {
-        void failures.run(compressed, () => {
-          if (!compressed.gone) markGone(compressed);
-        });
+      if (isReplaced(file, watch().files)) {
+        stopReading(file.path);
+        continue;
       }
+      const other = replaceable.get(file.path);
+      // An empty file must not claim the session of the other one.
+      if (other !== undefined && file.size === 0) continue;
+      if (other !== undefined) stopReading(other);
+      stopReading(`${file.path}.zst`);
       const known = entries.get(file.path);
       if (known) notice(known, file);
       else trackArrival(addOrMove(file));
     }
+  }
+
+  /** Stops reading a file in whose place another one is read. */
+  function stopReading(path: string) {
+    const entry = entries.get(path);
+    if (entry === undefined) return;
+    void failures.run(entry, () => {
+      if (!entry.gone) markGone(entry, true);
+    });
   }
 
   function trackArrival(arrival: Promise<void>) {
@@ -177,8 +193,11 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     else huge.delete(entry);
   }
 
-  /** Marks a file as deleted. Its sessions are shown from the archive, or removed if nothing was archived. */
-  function markGone(entry: SessionFile) {
+  /**
+   * Marks a file as deleted. Its sessions are shown from the archive, or removed if nothing was archived. `replaced`: another file
+   * has them.
+   */
+  function markGone(entry: SessionFile, replaced = false) {
     entry.gone = true;
     failures.clear(entry);
     updateHuge(entry);
@@ -192,7 +211,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     if (kept_bytes === 0) {
       for (const id of [...entry.sessions]) options.removeSession(id);
       gone_files.delete(entry.id);
-    } else if (kept_bytes < size) {
+    } else if (kept_bytes < size && !replaced) {
       failures.report(entry.path, {
         level: "warning",
         text: `${entry.path}: the file was deleted before it was fully archived: ${kept_bytes} of ${size} bytes are kept.`,

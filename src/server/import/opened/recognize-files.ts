@@ -51,6 +51,8 @@ export async function recognizeFiles(
       if (format === undefined) continue;
       if (file.bytes.length > HUGE_FILE_BYTES) throw new CodedError(tooLong(file.path));
       const place = format.classify(file.path);
+      const replacing = place?.replaced_by === undefined ? undefined : given.get(place.replaced_by);
+      if (replacing !== undefined && replacing.bytes.length > 0) continue;
       const side = place?.side === undefined ? undefined : given.get(place.side);
       found.files.push({
         ...file,

@@ -20,6 +20,8 @@ export interface FoundFile {
   format: Format;
   kind: SessionPath["kind"];
   side?: string;
+  /** See `SessionPath`. */
+  replaced_by?: string;
   /** Changes when the side file does. Absent: there is no side file. */
   side_stamp?: string;
   /** `device:inode`. */
@@ -35,3 +37,9 @@ export type KnownFile = Pick<FoundFile, "path" | "format" | "kind" | "side">;
 /** The folders that are scanned below a root. */
 export const scannedFolders = ({ format, path, folders = format.root?.folders ?? [] }: WatchRoot): string[] =>
   folders.map((folder) => join(path, folder));
+
+/** Whether another file of the same session is read instead of this one. */
+export const isReplaced = (
+  { replaced_by }: Pick<FoundFile, "replaced_by">,
+  files: ReadonlyMap<string, FoundFile>,
+): boolean => replaced_by !== undefined && (files.get(replaced_by)?.size ?? 0) > 0;

@@ -91,13 +91,19 @@ export function createInspector(options: InspectorOptions): Inspector {
         if (start.single) setError(path, daemonText("path_switched_off", { path, agent: what.format.name }));
         return undefined;
       }
-      const side = what.side === undefined ? undefined : resolveSide(start, path, what.side);
+      const side = what.side === undefined ? undefined : resolveBeside(start, path, what.side);
+      // A file that the user named is read in any case.
+      const replaced_by =
+        start.single === true || what.replaced_by === undefined
+          ? undefined
+          : resolveBeside(start, path, what.replaced_by);
       const side_stamp = side === undefined ? undefined : await stampOf(side);
       return {
         path,
         format: what.format,
         kind: what.kind,
         ...(side !== undefined && { side }),
+        ...(replaced_by !== undefined && { replaced_by }),
         ...(side_stamp !== undefined && { side_stamp }),
         inode,
         size,
@@ -114,12 +120,12 @@ export function createInspector(options: InspectorOptions): Inspector {
 }
 
 /**
- * Resolves the side file's path as the format returns it, absolute or relative. It must be in the same folder as the
- * session file.
+ * Resolves the path of a file beside the session file as the format returns it, absolute or relative. It must be in the same
+ * folder.
  */
-function resolveSide(start: Start, path: string, side: string): string | undefined {
-  const resolved = side.startsWith("/") ? side : join(start.base, side);
-  return dirname(resolved) === dirname(path) ? resolved : join(dirname(path), basename(side));
+function resolveBeside(start: Start, path: string, other: string): string {
+  const resolved = other.startsWith("/") ? other : join(start.base, other);
+  return dirname(resolved) === dirname(path) ? resolved : join(dirname(path), basename(other));
 }
 
 async function stampOf(path: string): Promise<string | undefined> {

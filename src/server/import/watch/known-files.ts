@@ -1,5 +1,5 @@
 import type { Format } from "../../../sources/contract.ts";
-import type { FoundFile } from "./found-file.ts";
+import { type FoundFile, isReplaced } from "./found-file.ts";
 
 /** The files that were reported. */
 export interface KnownFiles {
@@ -30,10 +30,9 @@ export function createKnownFiles(isOff: (format: Format) => boolean): KnownFiles
           known.side_stamp !== file.side_stamp
         );
       });
-      for (const file of changed) {
-        files.set(file.path, file);
-        if (file.side !== undefined) sides.set(file.side, file.path);
-      }
+      for (const file of changed) files.set(file.path, file);
+      for (const file of changed)
+        if (file.side !== undefined && !isReplaced(file, files)) sides.set(file.side, file.path);
       return changed;
     },
     remove(paths) {
