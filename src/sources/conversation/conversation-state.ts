@@ -78,6 +78,8 @@ export interface ConversationOptions {
   at?: number | undefined;
   /** The record was read before and has changed. It revises its parts and starts or ends no turn. */
   revises?: boolean;
+  /** It was copied from another session, where its model calls are counted. */
+  inherited?: boolean;
 }
 
 /** What is known of a step when it starts. */

@@ -274,13 +274,23 @@ export class Conversation extends TurnsAndSteps {
     this.fold("the end of its step");
   }
 
+  /** Adds usage to a step that ended earlier, by the id of its message. */
+  amendEnded(message_id: string, usage: Usage): void {
+    this.emitEnd(message_id, { usage });
+  }
+
   /** Emits a model call outside the conversation's steps, which used tokens and added nothing to it. */
   sideCall({ model, usage }: { model?: string | undefined; usage: Usage }): void {
     this.endStep();
     const isOpen = this.state.turn?.open === true;
     this.ensureTurn(true);
     const message_id = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
-    this.emit({ type: "message.start", message_id, ...(model !== undefined && { model }) });
+    this.emit({
+      type: "message.start",
+      message_id,
+      ...(model !== undefined && { model }),
+      ...(this.inherited && { inherited: true }),
+    });
     this.emit({ type: "message.end", message_id, usage });
     // A model call reopens its turn, so an ended turn is ended again with the same status.
     if (!isOpen) this.emit({ type: "turn.end", status: this.state.turn?.status ?? "completed" });

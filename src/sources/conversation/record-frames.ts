@@ -16,6 +16,7 @@ export class RecordFrames {
   protected readonly state: ConversationState;
   protected readonly record: Pick<SessionRecord, "key" | "place"> | undefined;
   protected readonly revises: boolean;
+  protected readonly inherited: boolean;
   private readonly frames: Frame[] = [];
   private message_id: string | undefined;
   private parts = 0;
@@ -26,12 +27,13 @@ export class RecordFrames {
   constructor(
     state: ConversationState,
     record?: Pick<SessionRecord, "key" | "place">,
-    { at, revises = false }: ConversationOptions = {},
+    { at, revises = false, inherited = false }: ConversationOptions = {},
   ) {
     // A revised record must not change turns and steps again for the records that follow.
     this.state = revises ? copied(state) : state;
     this.record = record;
     this.revises = revises;
+    this.inherited = inherited;
     if (at !== undefined) this.state.at = at;
   }
 

@@ -50,6 +50,7 @@ export class TurnsAndSteps extends RecordFrames {
     const body: FrameBodyOf<"message.start"> = { type: "message.start", message_id };
     if (model !== undefined) body.model = model;
     if (response_id !== undefined) body.response_id = response_id;
+    if (this.inherited) body.inherited = true;
     this.emit(body);
   }
 

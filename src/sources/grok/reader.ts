@@ -1,28 +1,19 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
-import { type CallFacts, emitCall } from "../conversation/blocks.ts";
 import { promptParts, resultContent, timeOf } from "../conversation/content.ts";
-import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
-import { nameRun, noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
-import { inputOf, ofFailure, withExit } from "../conversation/tool-payload.ts";
+import { nameRun, noteCall, startedRuns } from "../conversation/runs.ts";
+import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { queryIn } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { emitBackendCall } from "./backend-calls.ts";
-
-/** State of a Grok session between records. */
-export interface GrokState extends StartedRuns {
-  conversation: ConversationState;
-  begun: boolean;
-  /** Present if this is a sub-agent's session. Only some versions name its parent. */
-  run?: { parent?: string };
-}
-
-const INJECTED = ["user_info", "git_status", "system-reminder", "agent_skills", "mcp_servers"] as const;
+import { emitOwnCall } from "./own-call.ts";
+import { agentKeyOf, type GrokState, INJECTED, idOf, initialUpdates } from "./state.ts";
+import { endPiece } from "./update.ts";
+import { countHeld, readUpdate, updateIn } from "./updates.ts";
 
 /** Reasons of messages that Grok wrote to itself and that begin a turn. */
 const WAKING = new Set(["task_completed", "subagent_completed", "notification_drain"]);
@@ -32,19 +23,31 @@ const CANCELLED = /^Tool execution was cancelled by the user\b/;
 const EXIT = /^exit: (-?\d+)(?:\n|$)/;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i;
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
-
-/** Reads Grok's `chat_history.jsonl`: the model's input and output, without times, statuses and tokens. */
+/**
+ * Reads Grok's `updates.jsonl`, and its `chat_history.jsonl`: the model's input and output, without times, statuses and tokens.
+ */
 export const grokReader = conversationReader<GrokState>({
   initialState({ path }) {
     const names = namesOf(path);
     // The folder is named after the session.
-    const name = stemOf(path) === "chat_history" ? (names.at(-2) ?? path) : stemOf(path);
-    return { conversation: initialConversation(idOf(name)), ...startedRuns(), begun: false };
+    const name = /^(?:chat_history|updates)$/.test(stemOf(path)) ? (names.at(-2) ?? path) : stemOf(path);
+    return {
+      conversation: initialConversation(idOf(name)),
+      ...startedRuns(),
+      begun: false,
+      updates: initialUpdates(),
+    };
   },
   sessionId: (state) => state.conversation.session_id,
   read,
   readSide,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    endPiece(state, conversation);
+    countHeld(state, conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
   linkFacts({ conversation: { session_id, at }, runs, run }) {
     const parent = run?.parent;
     return {
@@ -66,9 +69,6 @@ export const grokReader = conversationReader<GrokState>({
   },
 });
 
-/** The key of a sub-agent. With `@` it is compared across sessions: a sub-agent's session may not name its parent. */
-const agentKeyOf = (session_id: string): string => `${session_id}@grok`;
-
 /** Reads `summary.json`: title, folder, model, branch, and the session that started this one or that it was forked from. */
 function readSide(
   state: GrokState,
@@ -85,6 +85,7 @@ function readSide(
   const parent = origin === undefined ? undefined : idOf(origin);
   const isRun = /^subagent/.test(asText(summary.session_kind) ?? "");
   if (isRun) state.run = { ...(parent !== undefined && { parent }) };
+  state.has_summary = true;
   const name = asText(summary.agent_name);
   const created = timeOf(summary.created_at);
   const conversation = new Conversation(state.conversation, undefined, {
@@ -101,11 +102,14 @@ function readSide(
     ...(parent !== undefined &&
       (isRun ? { parent: { session_id: parent } } : { forked_from: { session_id: parent } })),
   });
+  countHeld(state, conversation);
   return conversation.take();
 }
 
 function read(state: GrokState, record: SessionRecord): RecordResult {
   const { value } = record;
+  const update = updateIn(value);
+  if (update !== undefined) return readUpdate(state, record, update);
   const conversation = new Conversation(state.conversation, record, {
     at: timeOf(value.timestamp) ?? timeOf(value.created_at),
   });
@@ -204,19 +208,6 @@ function readAssistant(state: GrokState, conversation: Conversation, record: Ses
   }
   conversation.endStep();
   return conversation.result({ kind: "hidden", rule: "empty message" });
-}
-
-/** Emits a call. `use_tool` calls a tool of an MCP server by the name `server__tool`. */
-function emitOwnCall(conversation: Conversation, call: CallFacts): string {
-  const [, server, tool] = /^(.+?)__(.+)$/.exec(asText(inputOf(call.input)?.tool_name) ?? "") ?? [];
-  if (call.name !== "use_tool" || server === undefined || tool === undefined)
-    return emitCall(conversation, call);
-  return conversation.toolCall({
-    id: call.id,
-    tool_name: call.name,
-    arguments_json: typeof call.input === "string" ? call.input : JSON.stringify(call.input ?? {}),
-    payload: { type: "mcp", server, tool },
-  });
 }
 
 /** Reads a result. Older versions record failures only in `events.jsonl` and `updates.jsonl`. */

@@ -1,0 +1,117 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { resultContent } from "../conversation/content.ts";
+import { nameRun, noteCall, notePrompt } from "../conversation/runs.ts";
+import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
+import { emitOwnCall } from "./own-call.ts";
+import { agentKeyOf, idOf, keep } from "./state.ts";
+import { beginStep, endPiece, type Update } from "./update.ts";
+
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i;
+/** The result of a call that a person did not allow. */
+const REFUSED = /^User rejected the execution\b/;
+
+/** Reads `tool_call`: a call with the arguments that the model wrote. */
+export function readCall(update: Update): void {
+  const { state, conversation, value, record } = update;
+  const { updates } = state;
+  beginStep(update);
+  endPiece(state, conversation);
+  const tool_name = nameOf(value);
+  const input = asObject(value.rawInput);
+  const id = emitOwnCall(conversation, { id: asText(value.toolCallId), name: tool_name, input });
+  noteCall(state, { id, name: tool_name ?? "", input }, state.conversation.at);
+  if (input === undefined || Object.keys(input).length === 0)
+    keep(updates.bare, { id, key: record.key, tool_name: tool_name ?? "" });
+  if (isOver(value)) readResult(update, asText(value.toolCallId) ?? id);
+}
+
+/**
+ * Reads `tool_call_update`. The first one of a call repeats its arguments with the defaults, later ones have all of its output so
+ * far, and the last one its result. Grok writes them late: one may follow the end of its turn.
+ */
+export function readCallUpdate(update: Update): void {
+  const { state, conversation, value } = update;
+  const id = asText(value.toolCallId);
+  const isKnown = state.conversation.calls.some(({ name }) => name === id);
+  if (id === undefined || (!isKnown && !isOver(value))) {
+    conversation.fold("its call");
+    return;
+  }
+  const input = asObject(value.rawInput);
+  const at = state.updates.bare.findIndex((call) => call.id === id);
+  const bare = state.updates.bare[at];
+  if (bare !== undefined && input !== undefined && Object.keys(input).length > 0) {
+    state.updates.bare.splice(at, 1);
+    const { key, tool_name } = bare;
+    const arguments_json = JSON.stringify(input);
+    conversation.reviseCall(key, { id, tool_name, arguments_json, payload: payloadOf(tool_name, input) });
+    notePrompt(state, id, input);
+  }
+  if (isOver(value)) readResult(update, id);
+  else conversation.fold("its call");
+}
+
+/** Grok names its tool beside the protocol's title, which may be a description. */
+function nameOf(value: JsonObject): string | undefined {
+  const tool = asObject(asObject(value._meta)?.["x.ai/tool"]);
+  return asText(tool?.name) ?? asText(value.title);
+}
+
+const isOver = ({ status }: JsonObject): boolean => /^(?:completed|failed)$/i.test(asString(status) ?? "");
+
+function readResult({ state, conversation, value }: Update, id: string): void {
+  endPiece(state, conversation);
+  const raw = asObject(value.rawOutput);
+  const { output_text, parts } = outputOf(value, raw);
+  const failed = /^failed$/i.test(asString(value.status) ?? "");
+  const refused = failed && REFUSED.test(output_text);
+  const exit_code = asNumber(raw?.exit_code);
+  const outcome: CallOutcome = { kind: "refused", by: "person" };
+  if (state.runs.some(({ tool_call_id }) => tool_call_id === id)) {
+    const started = asText(raw?.subagent_id) ?? UUID.exec(output_text)?.[0];
+    if (started !== undefined) nameRun(state, id, agentKeyOf(idOf(started)));
+  }
+  conversation.toolResult({
+    id,
+    tool_name: nameOf(value),
+    status: refused ? "aborted" : failed ? "error" : "success",
+    output_text,
+    parts,
+    ...(refused && { outcome }),
+    payload: (call) => {
+      const payload = failed ? ofFailure(call) : call;
+      return exit_code === undefined ? payload : withExit(payload, { exit_code });
+    },
+  });
+}
+
+/** The output for the model if it is recorded, otherwise what the interface shows, otherwise the tool's own record. */
+function outputOf(value: JsonObject, raw: JsonObject | undefined): ReturnType<typeof resultContent> {
+  const blocks = asArray(value.content).flatMap((item) => asObject(asObject(item)?.content) ?? []);
+  const content = resultContent(blocks);
+  const output_text =
+    asText(raw?.output_for_prompt) ??
+    asText(content.output_text) ??
+    textIn(raw) ??
+    (raw === undefined || raw.type === "SearchReplace" ? "" : JSON.stringify(raw));
+  return { output_text, parts: content.parts };
+}
+
+/** Members with the text of an output, in the records of Grok's tools. */
+const TEXTS = ["text", "content", "output", "OkayOutput", "ErrOutput", "message"] as const;
+
+/** The text in the record of a tool's output, at most two levels deep. */
+function textIn(raw: JsonObject | undefined, depth = 0): string | undefined {
+  if (raw === undefined) return undefined;
+  for (const name of TEXTS) {
+    const text = asText(raw[name]);
+    if (text !== undefined) return text;
+  }
+  if (depth === 2) return undefined;
+  for (const member of Object.values(raw)) {
+    const text = textIn(asObject(member), depth + 1);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}

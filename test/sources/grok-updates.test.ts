@@ -1,0 +1,290 @@
+import { describe, expect, it } from "vitest";
+import { grok } from "../../src/sources/grok/format.ts";
+import { linkRuns } from "../../src/sources/link-runs.ts";
+import { type Account, accountOf } from "./account.ts";
+import { bytesFrom, orderOf, readSession } from "./record-laws.ts";
+
+const ID = "7a6b7c8d-9e0f-4a1b-8c2d-3e4f50617285";
+const CHILD = "8a6b7c8d-9e0f-4a1b-8c2d-3e4f50617286";
+const pathOf = (id: string): string => `/h/.grok/sessions/%2Fhome%2Fmara/${id}/updates.jsonl`;
+
+/** Milliseconds of the first line; each line is half a second later. */
+const START = 1_790_000_000_000;
+
+interface Line {
+  method?: string;
+  update: Record<string, unknown>;
+  /** When the model's stream began. */
+  stream?: number;
+  prompt?: string;
+  /** The session that wrote the line. */
+  writer?: string;
+}
+
+const chunk = (kind: string, text: string, more: Partial<Line> = {}): Line => ({
+  update: { sessionUpdate: kind, content: { type: "text", text } },
+  ...more,
+});
+const user = (text: string, promptIndex: number, more: object = {}): Line => ({
+  update: {
+    sessionUpdate: "user_message_chunk",
+    content: { type: "text", text },
+    _meta: { modelId: "grok-4.6", promptIndex, ...more },
+  },
+});
+const says = (text: string, more: Partial<Line> = {}): Line => chunk("agent_message_chunk", text, more);
+const own = (update: Record<string, unknown>): Line => ({ method: "_x.ai/session/update", update });
+const call = (toolCallId: string, name: string, rawInput: object, more: Partial<Line> = {}): Line => ({
+  update: { sessionUpdate: "tool_call", toolCallId, title: name, rawInput, _meta: { "x.ai/tool": { name } } },
+  ...more,
+});
+const result = (toolCallId: string, text: string, more: object = {}): Line => ({
+  update: {
+    sessionUpdate: "tool_call_update",
+    toolCallId,
+    status: "completed",
+    content: [{ type: "content", content: { type: "text", text } }],
+    ...more,
+  },
+});
+const USAGE = { inputTokens: 1_000, outputTokens: 50, cachedReadTokens: 700, costUsdTicks: 250_000_000 };
+const ends = (stop_reason = "end_turn", more: object = {}): Line =>
+  own({ sessionUpdate: "turn_completed", prompt_id: "p", stop_reason, usage: USAGE, ...more });
+
+const recordsOf = (id: string, lines: readonly Line[]): object[] =>
+  lines.map(({ method = "session/update", update, stream, prompt, writer = id }, index) => ({
+    timestamp: Math.floor(START / 1_000),
+    method,
+    params: {
+      sessionId: id,
+      update,
+      _meta: {
+        eventId: `${writer}-${index}`,
+        agentTimestampMs: START + 500 * index,
+        ...(stream !== undefined && { streamStartMs: stream }),
+        ...(prompt !== undefined && { promptId: prompt }),
+      },
+    },
+  }));
+const read = (...lines: Line[]): Account => accountOf(grok, pathOf(ID), recordsOf(ID, lines));
+const turnsOf = ({ transcript }: Account) => [...transcript.turns].flatMap((turn) => turn ?? []);
+
+describe("Grok's updates.jsonl", () => {
+  it("has the times, tokens and cost of each turn", () => {
+    const [turn] = turnsOf(
+      read(user("Hi", 0), says("Hel", { stream: 1 }), says("lo", { stream: 1 }), ends()),
+    );
+    expect(turn).toMatchObject({
+      started_at: START,
+      ended_at: START + 1_500,
+      status: "completed",
+      steps: 1,
+      usage: { input: 300, output: 50, cache_read: 700, cost: 0.025 },
+    });
+  });
+
+  it.each([{ costIsPartial: true }, { usageIsIncomplete: true }])(
+    "shows no cost if it is partial",
+    (flag) => {
+      const [turn] = turnsOf(
+        read(user("Hi", 0), says("Yes"), ends("end_turn", { usage: { ...USAGE, ...flag } })),
+      );
+      expect(turn?.usage).toEqual({ input: 300, output: 50, cache_read: 700 });
+    },
+  );
+
+  it("joins the pieces of texts and thoughts, and begins a step with each stream of the model", () => {
+    const account = read(
+      user("Look", 0),
+      chunk("agent_thought_chunk", "Wh", { stream: 1 }),
+      chunk("agent_thought_chunk", "ere?", { stream: 1 }),
+      says("Here.", { stream: 1 }),
+      call("c1", "read_file", { target_file: "a" }, { stream: 1 }),
+      result("c1", "text"),
+      says("Done", { stream: 2 }),
+      says(".", { stream: 2 }),
+      ends(),
+    );
+    expect(orderOf(account.parts)).toBe("U T x c:read_file | x");
+    const texts = account.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    expect(texts).toEqual(["Here.", "Done."]);
+  });
+
+  it("begins a step after the results of its calls if streams are not recorded", () => {
+    const { parts } = read(
+      user("Look", 0),
+      call("c1", "list_dir", {}),
+      result("c1", "a"),
+      says("Done."),
+      ends(),
+    );
+    expect(orderOf(parts)).toBe("U c:list_dir | x");
+  });
+
+  it("shows an update of a call that was written after its turn had been stopped in no other turn", () => {
+    const account = read(
+      user("Sleep", 0),
+      call("c1", "run_terminal_command", { command: "sleep 45" }, { stream: 1 }),
+      ends("cancelled"),
+      { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "in_progress" } },
+      user("Hi", 1),
+      says("Hello.", { stream: 2 }),
+      ends(),
+    );
+    expect(turnsOf(account).map(({ status }) => status)).toEqual(["interrupted", "completed"]);
+    expect(account.outcomes[3]).toBe("folded into its call");
+  });
+
+  it("takes the output for the model, and its exit code, from the tool's own record", () => {
+    const { parts } = read(
+      user("Make", 0),
+      call("c1", "run_terminal_command", { command: "make" }),
+      result("c1", "no rule", {
+        rawOutput: { type: "Bash", output: [110], output_for_prompt: "exit: 2\nno rule", exit_code: 2 },
+      }),
+      call("c2", "use_tool", { tool_name: "linear__get_issue", tool_input: { id: 1 } }),
+      result("c2", "", { rawOutput: { type: "MCP", output: { OkayOutput: "Issue 1" } } }),
+      call("c3", "write", { file_path: "a", content: "b" }),
+      result("c3", "User rejected the execution for tool `write`", { status: "failed" }),
+      call("c4", "read_file", { target_file: "none" }),
+      result("c4", "No such file", { status: "failed" }),
+      ends(),
+    );
+    expect(
+      parts.flatMap((part) => (part.type === "tool_result" ? [[part.status, part.output_text]] : [])),
+    ).toEqual([
+      ["success", "exit: 2\nno rule"],
+      ["success", "Issue 1"],
+      ["aborted", "User rejected the execution for tool `write`"],
+      ["error", "No such file"],
+    ]);
+    expect(parts.find((part) => part.type === "tool_result")).toMatchObject({
+      ui_extra: { type: "shell", command: "make", exit_code: 2 },
+    });
+  });
+
+  it("gives a call the arguments that a later update has", () => {
+    const { parts } = read(user("Look", 0), call("c1", "read_file", {}), {
+      update: { sessionUpdate: "tool_call_update", toolCallId: "c1", rawInput: { target_file: "a" } },
+    });
+    expect(parts.find((part) => part.type === "tool_call")).toMatchObject({
+      arguments_json: '{"target_file":"a"}',
+    });
+  });
+
+  it("withdraws the turns that a rewind removed", () => {
+    const account = read(
+      user("One", 0),
+      says("1"),
+      ends(),
+      user("Two", 1),
+      says("2"),
+      ends(),
+      own({ sessionUpdate: "rewind_marker", target_prompt_index: 1 }),
+      user("Three", 1),
+      says("3"),
+      ends(),
+    );
+    expect(turnsOf(account).map(({ title, retracted }) => [title, retracted])).toEqual([
+      ["One", undefined],
+      ["Two", "rewound"],
+      ["Three", undefined],
+    ]);
+  });
+
+  it("begins a turn for a prompt that Grok gave itself", () => {
+    const account = read(
+      user("Build", 0),
+      says("It is building.", { prompt: "p", stream: 1 }),
+      ends(),
+      says("Built.", { prompt: "task-completed-1", stream: 2 }),
+      own({ sessionUpdate: "turn_completed", prompt_id: "task-completed-1", stop_reason: "end_turn" }),
+    );
+    expect(turnsOf(account).map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
+
+  it("shows a prompt typed into the turn as it was typed", () => {
+    const framed = "The user sent a message:\n<user_query>\nHurry\n</user_query>";
+    const { parts } = read(
+      user("Go", 0),
+      says("1"),
+      user(framed, 0, { interjection: true, displayText: "Hurry" }),
+    );
+    expect(orderOf(parts)).toBe("U x u");
+    const typed = { queued: true, parts: [{ type: "text", text: "Hurry" }] };
+    expect(parts.findLast(({ type }) => type === "prompt")).toMatchObject(typed);
+  });
+
+  it("counts an error once that a retry and the end of the turn report", () => {
+    const account = read(
+      user("Go", 0),
+      own({ sessionUpdate: "retry_state", type: "exhausted", attempts: 3, reason: "503" }),
+      own({ sessionUpdate: "turn_completed", prompt_id: "p", stop_reason: "error", agent_result: "503" }),
+    );
+    expect(orderOf(account.parts)).toBe("U [error]");
+    expect(turnsOf(account)[0]?.status).toBe("failed");
+  });
+
+  it("counts the copied turns of a fork where they were written", () => {
+    const account = read(
+      { ...user("One", 0), writer: CHILD },
+      says("1", { writer: CHILD }),
+      { ...ends(), writer: CHILD },
+      user("Two", 1),
+      says("2", { stream: 2 }),
+      ends(),
+    );
+    const { parts } = account;
+    expect(turnsOf(account).map(({ usage }) => usage?.output)).toEqual([undefined, 50]);
+    const steps = parts.flatMap((part) => (part.type === "step_start" ? [part.inherited === true] : []));
+    expect(steps).toEqual([true, false]);
+  });
+
+  it("reads lines of early versions, which have no method", () => {
+    const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Hi" } };
+    expect(orderOf(accountOf(grok, pathOf(ID), [{ sessionId: ID, update }]).parts)).toBe("x");
+  });
+});
+
+describe("a sub-agent of Grok", () => {
+  const child = [user("Look around", 0), says("Nothing here."), ends()];
+  const readChild = (summary?: object) =>
+    readSession(
+      grok,
+      pathOf(CHILD),
+      [bytesFrom(recordsOf(CHILD, child))],
+      summary && JSON.stringify({ info: { id: CHILD }, ...summary }),
+    );
+
+  it("is linked to the call that started it", () => {
+    const parent = readSession(grok, pathOf(ID), [
+      bytesFrom(
+        recordsOf(ID, [
+          user("Look", 0),
+          call("c1", "spawn_subagent", { prompt: "Look around", description: "Look" }),
+          own({ sessionUpdate: "subagent_spawned", subagent_id: CHILD, child_session_id: CHILD }),
+        ]),
+      ),
+    ]);
+    const { facts } = readChild({ session_kind: "subagent", agent_name: "explore" });
+    expect(linkRuns([...parent.facts, ...facts])).toEqual([
+      { session_id: CHILD, parent_session_id: ID, tool_call_id: "c1" },
+    ]);
+  });
+
+  it("leaves its tokens to the turn that started it, which includes them", () => {
+    const reader = grok.createReader({ path: pathOf(CHILD) });
+    const usages = (records: ReturnType<typeof reader.push>) =>
+      records.flatMap(({ frames }) =>
+        frames.flatMap((frame) => (frame.type === "message.end" && frame.usage ? [frame.usage.output] : [])),
+      );
+    expect(usages(reader.push(bytesFrom(recordsOf(CHILD, child))))).toEqual([]);
+    expect(usages(reader.readSide(JSON.stringify({ session_kind: "subagent" })))).toEqual([]);
+    expect(usages(reader.push(bytesFrom(recordsOf(CHILD, child))))).toEqual([]);
+  });
+
+  it("is not assumed: the tokens count once the summary says that the session is a person's", () => {
+    const { transcripts } = readChild({ session_kind: "main" });
+    expect([...(transcripts[0]?.turns ?? [])][0]?.usage).toMatchObject({ output: 50 });
+  });
+});
