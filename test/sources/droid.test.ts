@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { droid } from "../../src/sources/droid/format.ts";
 import { accountOf } from "./account.ts";
 
@@ -60,4 +62,29 @@ it("documents that a person attached to Droid have their name, and their text or
   expect(outcome).toContain(file("application/pdf", "file:///home/mara/tides.pdf", "tides.pdf"));
   expect(outcome).toContain(file("text/plain", "data:text/plain;charset=utf-8,42%20gulls", "gulls.pdf"));
   expect(outcome).toContain(file("text/plain", "data:text/plain;charset=utf-8,nests", "nests.txt"));
+});
+
+it("the tokens of a Droid session are the totals in its settings, and each increase counts once", () => {
+  const reader = droid.createReader({ path: `/h/.factory/sessions/-home-mara/${ID}.jsonl` });
+  const lines = [
+    { type: "session_start", id: ID, title: "Gulls", version: 2 },
+    { type: "message", id: "m0", message: { role: "user", content: text("Count the gulls") } },
+    { type: "message", id: "m1", message: { role: "assistant", content: text("42") } },
+  ];
+  const frames = reader
+    .push(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")))
+    .flatMap((record) => record.frames);
+  const readTotal = (inputTokens: number, outputTokens: number) => {
+    const tokenUsage = { inputTokens, outputTokens, cacheReadTokens: 70, cacheCreationTokens: 0 };
+    const inclusiveTokenUsage = { inputTokens: 9_999, outputTokens: 9_999 };
+    const side = JSON.stringify({ model: "claude-opus-5", tokenUsage, inclusiveTokenUsage });
+    frames.push(...reader.readSide(side).flatMap((record) => record.frames));
+  };
+  readTotal(100, 20);
+  readTotal(100, 20);
+  readTotal(130, 25);
+  const transcript = frames.reduce(accumulate, emptyTranscript(ID));
+  expect([...transcript.turns].map((turn) => [turn?.status, turn?.usage])).toEqual([
+    ["completed", { input: 130, output: 25, cache_read: 70 }],
+  ]);
 });

@@ -4,8 +4,9 @@ import type { SessionPatch } from "../../model/session.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { Conversation } from "../conversation/conversation.ts";
+import { growthOf } from "../conversation/growth.ts";
 import type { Event } from "./event.ts";
-import { growthOf, totalsOf, usageOf } from "./figures.ts";
+import { totalsOf, usageOf } from "./figures.ts";
 import { askedFor, decisionOf } from "./permissions.ts";
 import { remember, take } from "./state.ts";
 

@@ -1,5 +1,7 @@
+import type { Frame } from "../../model/frames/frame.ts";
 import { isUuid } from "../../model/is-uuid.ts";
-import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Usage } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -8,6 +10,7 @@ import { emitBlocks, emitResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
+import { growthOf } from "../conversation/growth.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { unwrap } from "../conversation/wrappers.ts";
@@ -20,6 +23,8 @@ export interface DroidState extends StartedRuns {
   /** The session and call that started this one. */
   parent?: { session_id: string; tool_call_id?: string };
   started: boolean;
+  /** The tokens of the whole session, as last read from its settings. */
+  total?: Usage;
 }
 
 const INJECTED = ["system-reminder", "system-notification"] as const;
@@ -35,17 +40,50 @@ export const droidReader = conversationReader<DroidState>({
   }),
   sessionId: ({ started, conversation }) => (started ? conversation.session_id : undefined),
   read,
-  /** Reads `<id>.settings.json`: the model, and the tokens of the whole session, which belong to no step. */
-  readSide(state, text) {
-    const settings = parseObject(text);
-    const model = asText(settings?.model);
-    if (model === undefined || state.conversation.model !== undefined) return [];
-    const conversation = new Conversation(state.conversation);
-    conversation.update({ model });
-    return conversation.take();
-  },
+  readSide,
   linkFacts: (state) => ({ sessions: [factsOf(state)] }),
 });
+
+/**
+ * Reads `<id>.settings.json`: the model, and the session's tokens without those of its sub-agents. They belong to no step, so their
+ * increase is added to the last turn. Source: `SessionSettingsSchema` of Droid's SDK.
+ */
+function readSide(state: DroidState, text: string, path: string): Frame[] {
+  const settings = parseObject(text);
+  const model = asText(settings?.model);
+  const total = usageOf(asObject(settings?.tokenUsage));
+  const usage = total && growthOf(state.total, total);
+  const conversation = new Conversation(state.conversation, {
+    key: `tokens:${JSON.stringify(total)}`,
+    place: {
+      file: path.replace(/\.jsonl$/, ".settings.json"),
+      line: 1,
+      byte: 0,
+      length: new TextEncoder().encode(text).length,
+    },
+  });
+  if (state.conversation.model === undefined) conversation.update({ model });
+  if (usage !== undefined && total !== undefined) {
+    state.total = total;
+    conversation.sideCall({ model: model ?? state.conversation.model, usage });
+  }
+  return conversation.take();
+}
+
+function usageOf(value: JsonObject | undefined): Usage | undefined {
+  const input = asNumber(value?.inputTokens);
+  const output = asNumber(value?.outputTokens);
+  if (input === undefined || output === undefined) return undefined;
+  const cache_read = asNumber(value?.cacheReadTokens) ?? 0;
+  const cache_write = asNumber(value?.cacheCreationTokens) ?? 0;
+  if (input + output + cache_read + cache_write === 0) return undefined;
+  return {
+    input,
+    output,
+    ...(cache_read > 0 && { cache_read }),
+    ...(cache_write > 0 && { cache_write }),
+  };
+}
 
 function factsOf({ conversation, parent, runs }: DroidState): SessionLinkFacts {
   const { session_id, at } = conversation;
