@@ -306,7 +306,14 @@ export interface Format {
    * The environment variable for the agent's folder, its default below the home folder, and its subfolders that contain
    * sessions. Absent: files of this format have no usual place and are opened by name.
    */
-  root?: { variable: string; home: string; folders: string[]; others?: readonly OtherPlace[] };
+  root?: {
+    variable: string;
+    home: string;
+    folders: string[];
+    others?: readonly OtherPlace[];
+    /** The environment variable for the path of a store of any name: absolute, or relative to the first of `folders`. */
+    store?: string;
+  };
   /**
    * The folder below the root where running processes register. `read` parses a file's text. It throws if the text is truncated
    * and returns `undefined` if the file registers no session.

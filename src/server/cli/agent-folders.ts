@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { claudeCode } from "../../sources/claude-code/format.ts";
 import { codex } from "../../sources/codex/format.ts";
 import type { Format } from "../../sources/contract.ts";
@@ -27,6 +27,14 @@ export function sessionRoots(format: Format): WatchRoot[] {
     return existsSync(path) ? [{ format, path, folders }] : [];
   });
   return [{ format, path: agentFolder(root) }, ...others];
+}
+
+/** The store that an agent's environment variable names, if it exists. It may have any name and be anywhere. */
+export function namedStores({ root }: Format): string[] {
+  const path = root?.store === undefined ? undefined : process.env[root.store];
+  if (root === undefined || !path) return [];
+  const store = resolve(agentFolder(root), root.folders[0] ?? ".", path);
+  return existsSync(store) ? [store] : [];
 }
 
 const folderOf = ({ root }: Format, home: string): string =>

@@ -36,7 +36,7 @@ import { type Rules, withRules } from "../sessions/rules.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
 import { UsageError } from "../usage-error.ts";
-import { agentFolders, sessionRoots } from "./agent-folders.ts";
+import { agentFolders, namedStores, sessionRoots } from "./agent-folders.ts";
 import { inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
 import { createKnownSessions } from "./known-sessions.ts";
@@ -73,7 +73,8 @@ export async function openAllSessions(
 ): Promise<AllSessions> {
   const roots = formats.flatMap(sessionRoots);
   const sample_notices: Notice[] = [];
-  const wants_samples = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
+  const named = [...paths.map((path) => resolve(path)), ...formats.flatMap(namedStores)];
+  const wants_samples = flags.samples ?? (named.length === 0 && !(await hasSessions(roots)));
   const samples = wants_samples ? await openShownSamples(flags, data_dir, sample_notices) : undefined;
   const config = readConfig(data_dir);
   const push = openPushSubscriptions(data_dir);
@@ -121,7 +122,7 @@ export async function openAllSessions(
       ...rootsOf(posted.roots, { internal: true }),
       ...rootsOf(samples?.roots ?? [], { sample: true }),
     ],
-    paths: paths.map((path) => resolve(path)),
+    paths: named,
     indexer,
     part_index: state,
     choices,

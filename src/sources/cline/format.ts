@@ -6,7 +6,9 @@ import { readDocument } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { clineReader, isSummary } from "./reader.ts";
 
+/** A document in a session's folder. `CLINE_SESSION_DATA_DIR` names a folder of sessions that may have any name. */
 const SESSION = /^(.*(?:^|\/)sessions\/[^/]+)\/[^/]+\.json$/;
+const NAMED = /^((?:.*\/)?([^/]+))\/(?:\2\.json|[^/]+\.messages\.json)$/;
 
 /** Cline CLI 3: `~/.cline/data/sessions/<id>/`, with one document per agent and one for the session. */
 export const cline = recordLinesFormat({
@@ -16,13 +18,16 @@ export const cline = recordLinesFormat({
     variable: "CLINE_DIR",
     home: ".cline",
     folders: ["data/sessions"],
-    others: [{ variable: "CLINE_DATA_DIR", folders: ["sessions"] }],
+    others: [
+      { variable: "CLINE_DATA_DIR", folders: ["sessions"] },
+      { variable: "CLINE_SESSION_DATA_DIR", folders: ["."] },
+    ],
   },
   classify: () => undefined,
   detect: (head) => isOwn(firstMembers(head)),
   snapshots: {
     /** The session's folder: an agent's activity and the session's end are in different files. */
-    storeOf: (path) => SESSION.exec(path)?.[1],
+    storeOf: (path) => (SESSION.exec(path) ?? NAMED.exec(path))?.[1],
     recognizes(store) {
       const first = store.list(store.path).find((name) => name.endsWith(".messages.json"));
       return isOwn(readDocument(store, first === undefined ? store.path : `${store.path}/${first}`)?.value);

@@ -7,7 +7,7 @@ import { openCodeSnapshots } from "./stores.ts";
 export const openCode: Format = recordLinesFormat({
   id: "opencode",
   name: "opencode",
-  root: { variable: "XDG_DATA_HOME", home: ".local/share", folders: ["opencode"] },
+  root: { variable: "XDG_DATA_HOME", home: ".local/share", folders: ["opencode"], store: "OPENCODE_DB" },
   snapshots: openCodeSnapshots,
   classify: () => undefined,
   detect: () => false,
