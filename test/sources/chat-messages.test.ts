@@ -115,4 +115,75 @@ describe("lists of chat messages", () => {
     const { parts } = readSession(one.format, one.path, [one.head]);
     expect(orderOf(parts)).toBe("[context] U T c:add | x");
   });
+
+  const hermes = [
+    { from: "system", value: "You are a function calling AI model." },
+    { from: "human", value: "Add 1 and 2, and 3 and 4" },
+    {
+      from: "gpt",
+      value: [
+        "<think>\nUse the tool twice.\n</think>\nI add them.",
+        '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 12345678901234567890}}\n</tool_call>',
+        '<tool_call>\n{"name": "add", "arguments": {"a": 3, "b": 4}}\n</tool_call>',
+      ].join("\n"),
+    },
+    {
+      from: "tool",
+      value:
+        '<tool_response>\n{"name": "add", "content": {"sum": 3}}\n</tool_response>\n<tool_response>\nseven\n</tool_response>',
+    },
+    { from: "gpt", value: "3 and 7" },
+  ];
+
+  it("reads calls and results that are tags in texts", () => {
+    const { sessions } = sessionsOf("hermes.json", { conversations: hermes });
+    expect(sessions.map(({ order }) => order)).toEqual(["[context] U T x c:add c:add | x"]);
+    const parts = sessions[0]?.parts ?? [];
+    expect(parts.flatMap((part) => (part.type === "tool_call" ? [part.arguments_json] : []))).toEqual([
+      '{"a": 1, "b": 12345678901234567890}',
+      '{"a": 3, "b": 4}',
+    ]);
+    expect(parts.flatMap((part) => (part.type === "tool_result" ? [part.output_text] : []))).toEqual([
+      '{\n  "sum": 3\n}',
+      "seven",
+    ]);
+    expect(JSON.stringify(parts)).not.toContain("<tool_");
+  });
+
+  it("reads results that are tags in a message of the user", () => {
+    const { sessions } = sessionsOf("qwen.json", [
+      { role: "user", content: "Look" },
+      { role: "assistant", content: '<tool_call>{"name":"look","arguments":{}}</tool_call>' },
+      { role: "user", content: "<tool_response>\nseen\n</tool_response>" },
+      { role: "assistant", content: "Seen." },
+    ]);
+    expect(sessions.map(({ order }) => order)).toEqual(["U c:look | x"]);
+  });
+
+  it("keeps texts that only mention the tags, and calls that are not valid JSON", () => {
+    const text = "Write <tool_call>{'name': 'add'}</tool_call>, then <tool_response> follows.";
+    const { sessions } = sessionsOf("mention.json", [
+      { role: "user", content: "How do I use <tool_response>x</tool_response> here?" },
+      { role: "assistant", content: text },
+    ]);
+    expect(sessions.map(({ order }) => order)).toEqual(["U x"]);
+    expect(JSON.stringify(sessions[0]?.parts)).toContain("Write <tool_call>{'name': 'add'}</tool_call>");
+  });
+
+  it.each(["messages", "conversations"])("reads a list that is stored as JSON text in %s", (member) => {
+    const record = { id: 7, [member]: JSON.stringify(member === "messages" ? chat : hermes) };
+    const order = member === "messages" ? "[context] U T c:add | x" : "[context] U T x c:add c:add | x";
+    const { format, sessions } = sessionsOf("text.json", [record]);
+    expect(idOf(format)).toBe("chat-messages");
+    expect(sessions.map((session) => session.order)).toEqual([order]);
+    const lines = read("text.jsonl", `${JSON.stringify(record)}\n`);
+    const { parts } = readSession(lines.format, lines.path, [lines.head]);
+    expect(orderOf(parts)).toBe(order);
+  });
+
+  it("recognizes a line with such a text by its start", () => {
+    const long = [...chat, { role: "assistant", content: "3".repeat(70_000) }];
+    const { format } = read("long.jsonl", `${JSON.stringify({ messages: JSON.stringify(long) })}\n`);
+    expect(idOf(format)).toBe("chat-messages");
+  });
 });

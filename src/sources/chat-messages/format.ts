@@ -74,43 +74,54 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
 /** Members of a conversation's object that have its messages. */
 const LISTS = ["messages", "conversations", "conversation", "trajectory"];
 
-/** The list of messages in a value. */
-function messagesOf(value: unknown): unknown[] | undefined {
-  const object = asObject(value);
-  const list = Array.isArray(value)
-    ? value
-    : LISTS.map((member) => object?.[member]).find((each) => each !== undefined && each !== null);
-  return Array.isArray(list) && isMessage(list[0]) ? list : undefined;
+/** The list of messages in a value. Some data sets store it as JSON text. */
+const messagesOf = (value: unknown): unknown[] | undefined => pathOf(value)?.messages;
+
+/** A conversation in a document. `isText`: the list is JSON text, so paths end at it. */
+interface FoundConversation {
+  path: (string | number)[];
+  messages: unknown[];
+  isText: boolean;
 }
 
 /** All conversations of a document, with the paths of their lists. */
-function conversationsOf(value: unknown): { path: (string | number)[]; messages: unknown[] }[] {
+function conversationsOf(value: unknown): FoundConversation[] {
   const own = pathOf(value);
   if (own !== undefined) return [own];
   return asArray(value).flatMap((item, index) => {
     const found = pathOf(item);
-    return found === undefined ? [] : [{ path: [index, ...found.path], messages: found.messages }];
+    return found === undefined ? [] : [{ ...found, path: [index, ...found.path] }];
   });
 }
 
-function pathOf(value: unknown): { path: (string | number)[]; messages: unknown[] } | undefined {
-  const messages = messagesOf(value);
-  if (messages === undefined) return undefined;
+function pathOf(value: unknown): FoundConversation | undefined {
   const object = asObject(value);
-  const name = LISTS.find((member) => object?.[member] === messages);
-  return { path: name === undefined ? [] : [name], messages };
+  const name = LISTS.find((member) => object?.[member] !== undefined && object[member] !== null);
+  const list = Array.isArray(value) || name === undefined ? value : object?.[name];
+  const messages = typeof list === "string" ? listIn(list) : list;
+  if (!Array.isArray(messages) || !isMessage(messages[0])) return undefined;
+  return { path: name === undefined ? [] : [name], messages, isText: typeof list === "string" };
+}
+
+function listIn(text: string): unknown {
+  if (!/^\s*\[/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function* sessions(store: OpenStore): Generator<SnapshotSession> {
   const text = store.readText(store.path);
   if (text === undefined) return;
-  for (const { path, messages } of conversationsOf(JSON.parse(text))) {
-    const name = [store.path, ...path].join("#");
+  for (const found of conversationsOf(JSON.parse(text))) {
+    const name = [store.path, ...found.path].join("#");
     yield {
       name,
       kind: "session",
       modified_at: store.modifiedAt(store.path) ?? 0,
-      records: () => recordsOf(store.path, name, path, messages),
+      records: () => recordsOf(store.path, name, found),
     };
   }
 }
@@ -118,12 +129,11 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
 function* recordsOf(
   file: string,
   name: string,
-  path: readonly (string | number)[],
-  messages: readonly unknown[],
+  { path, messages, isText }: FoundConversation,
 ): Generator<SnapshotRecord> {
   const record = (key: string, steps: readonly (string | number)[], value: JsonObject): SnapshotRecord => ({
     key,
-    place: { kind: "document", file, pointer: pointerOf([...path, ...steps]) },
+    place: { kind: "document", file, pointer: pointerOf([...path, ...(isText ? [] : steps)]) },
     text: JSON.stringify(value),
   });
   const title = conversationTitle(messages);
@@ -154,6 +164,9 @@ export const chatMessages = recordLinesFormat({
 /** The start of such a document or of such lines. */
 const DOCUMENT =
   /^(?:\[\s*)?(?:\{[^[\]]*"(?:messages|conversations?|trajectory)"\s*:\s*\[\s*|\[\s*)?\{\s*(?:"[^"]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null|\d+)\s*,\s*)*"(?:role|from)"\s*:\s*"(?:system|developer|user|human|assistant|gpt)"/;
+/** The start of such a document or line whose list is JSON text. */
+const TEXT_LIST =
+  /^(?:\[\s*)?\{[^[\]]*"(?:messages|conversations?|trajectory)"\s*:\s*"\s*\[\s*\{\s*\\"(?:role|from|content|value)\\"/;
 
 function detect(head: Uint8Array): boolean {
   const records = firstRecords(head, 3);
@@ -162,5 +175,6 @@ function detect(head: Uint8Array): boolean {
       !isResponseItem(records[0]) &&
       records.every((record) => isEntry(record) || messagesOf(record) !== undefined)
     );
-  return DOCUMENT.test(textOfHead(head));
+  const text = textOfHead(head);
+  return DOCUMENT.test(text) || TEXT_LIST.test(text);
 }

@@ -8,6 +8,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 import { emitResponseItem, isResponseItem } from "./response-items.ts";
+import { resultsIn, untagged } from "./tagged-text.ts";
 import { usageOf } from "./usage.ts";
 
 /** Roles by the names that data sets use. */
@@ -64,6 +65,7 @@ export function emitMessage(
       return;
     }
     case "user": {
+      if (emitTaggedResults(conversation, message, content)) return;
       const injected: string[] = [];
       const parts = promptParts(content, (text) => {
         const unwrapped = unwrap(text, ["system-reminder"]);
@@ -89,6 +91,7 @@ export function emitMessage(
       emitAnswer(conversation, key, message, content, written);
       return;
     case "tool": {
+      if (emitTaggedResults(conversation, message, content)) return;
       const own_id = asText(message.tool_call_id) ?? asText(message.call_id) ?? asText(message.id);
       // Without ids, results are in the order of their calls.
       const id = own_id ?? (conversation.awaits("") ? "" : undefined);
@@ -114,6 +117,19 @@ export function emitMessage(
     default:
       role satisfies never;
   }
+}
+
+/** Emits the results that are tags in a text. Returns whether it consists of them. */
+function emitTaggedResults(conversation: Conversation, message: JsonObject, content: unknown): boolean {
+  const results = resultsIn(content);
+  for (const { id, name, content: result } of results)
+    conversation.toolResult({
+      id: id ?? asText(message.tool_call_id) ?? (conversation.awaits("") ? "" : undefined),
+      tool_name: name ?? asText(message.name),
+      status: message.is_error === true ? "error" : "success",
+      ...resultContent(result),
+    });
+  return results.length > 0;
 }
 
 /** The calls in a message of their own. A text that is not a call's JSON is kept as the arguments. */
@@ -165,8 +181,11 @@ function emitAnswer(
   const model = asText(message.model);
   conversation.step(key, model === undefined ? {} : { model });
   emitReasoning(conversation, message);
-  emitBlocks(conversation, content === null || content === undefined ? [] : blocksIn(content), {
-    argumentsAt: (index) => raw.at(["content", index, "input"]),
+  const blocks = content === null || content === undefined ? [] : blocksIn(content);
+  const own_blocks = blocks.flatMap(untagged);
+  emitBlocks(conversation, own_blocks, {
+    argumentsAt: (index) =>
+      own_blocks.length === blocks.length ? raw.at(["content", index, "input"]) : undefined,
   });
   if (asText(message.refusal) !== undefined) conversation.text(asText(message.refusal) ?? "");
   asArray(parsed(message.tool_calls)).forEach((item, index) => {
