@@ -146,3 +146,36 @@ it("reads what newer versions add: tokens and model of an answer, requests, erro
   const [links] = session.reader.linkFacts().sessions;
   expect(links?.group).not.toBe(links?.session_id);
 });
+
+it("adds the tokens of compactions, which are only in the ledger of model calls", () => {
+  const path = join(folder, "ledger/sessions/sessions.db");
+  mkdirSync(join(path, ".."), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(`
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, session_type TEXT, working_dir TEXT NOT NULL, created_at TIMESTAMP,
+      updated_at TIMESTAMP);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+      content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL, metadata_json TEXT);
+    CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, created_timestamp INTEGER, model TEXT,
+      input_tokens INTEGER, output_tokens INTEGER, total_tokens INTEGER, cache_read_tokens INTEGER,
+      cache_write_tokens INTEGER, cost REAL, cost_source TEXT, is_compaction INTEGER);
+    INSERT INTO sessions VALUES ('s', 'Look', 'user', '/w', '2026-11-09 10:11:12', '2026-11-09 10:11:12');
+    INSERT INTO messages VALUES (1, 'u1', 's', 'user', '[{"type":"text","text":"Look"}]', 1790000000, '{}');
+    INSERT INTO messages VALUES (2, 'a1', 's', 'assistant', '[{"type":"text","text":"Done."}]', 1790000001,
+      '{"usage":{"inputTokens":100,"outputTokens":7}}');
+    INSERT INTO usage_ledger VALUES (1, 's', 1790000001, 'tide-1', 100, 7, 107, NULL, NULL, NULL, NULL, 0);
+  `);
+  const store = openStore(path);
+  const sessions = look(goose, store);
+  database.exec(
+    "INSERT INTO usage_ledger VALUES (2, 's', 1790000002, 'tide-1', 5000, 800, 5800, 4000, NULL, 0.25, 'api', 1)",
+  );
+  database.close();
+  look(goose, store, sessions);
+  const [session] = sessions.values();
+  if (session === undefined) throw new Error("No session");
+  const { parts, transcript } = closed(session);
+  expect(orderOf(parts)).toContain("U x");
+  expect(transcript.usage).toEqual({ input: 1_100, output: 807, cache_read: 4_000, cost: 0.25 });
+  expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed"]);
+});

@@ -4,12 +4,12 @@ import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
-import { imageOf, promptParts, resultContent } from "../conversation/content.ts";
+import { imageOf, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { inputOf, ofFailure, payloadOf } from "../conversation/tool-payload.ts";
-import { timeOf } from "./stores.ts";
+import { timeOf as storedTimeOf } from "./stores.ts";
 
 /** State of a session between records. */
 export interface GooseState {
@@ -43,10 +43,11 @@ export const gooseReader = conversationReader<GooseState>({
 
 function read(state: GooseState, record: SessionRecord): RecordResult {
   const { value } = record;
+  if (record.key.startsWith("ledger:")) return readCompactionCall(state, record);
   const created = asNumber(value.created);
   const position = Number(/^message:(\d+)$/.exec(record.key)?.[1] ?? state.count);
   const conversation = new Conversation(state.conversation, record, {
-    at: created === undefined ? timeOf(value.created_at) : created * 1_000,
+    at: created === undefined ? storedTimeOf(value.created_at) : created * 1_000,
     revises: position < state.count && record.deleted !== true,
   });
   if (record.deleted === true) {
@@ -68,6 +69,22 @@ function read(state: GooseState, record: SessionRecord): RecordResult {
   else if (value.role === "user") readUser(conversation, value, metadata.steer === true);
   else conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
   return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+/** Reads the model call of a compaction, which adds tokens and no message. */
+function readCompactionCall(state: GooseState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.created_timestamp) });
+  const usage = usageOf({
+    inputTokens: value.input_tokens,
+    outputTokens: value.output_tokens,
+    cacheReadTokens: value.cache_read_tokens,
+    cacheWriteTokens: value.cache_write_tokens,
+    cost: value.cost,
+  });
+  if (usage !== undefined && record.deleted !== true)
+    conversation.sideCall({ model: asText(value.model), usage });
+  return conversation.result({ kind: "folded", into: "the figures of the session" });
 }
 
 function readHeader(state: GooseState, conversation: Conversation, value: JsonObject): RecordResult {

@@ -4,8 +4,9 @@ import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 
 /**
  * goose's session store: `sessions/sessions.db` (SQLite, since 1.10), with the tables `sessions` and `messages`. A session's
- * records are its row and its messages, in insertion order. Compaction deletes all messages and inserts them again. Source:
- * `crates/goose/src/session/session_manager.rs` of goose.
+ * records are its row, its messages in insertion order, and the model calls of its compactions. Compaction deletes all messages and
+ * inserts them again. Source: `crates/goose/src/session/session_manager.rs` of goose. Newer versions count each model call in the
+ * table `usage_ledger`, of which only compactions are in no message; its columns are from two independent decoders.
  */
 export const gooseSnapshots: Snapshots = {
   storeOf(path) {
@@ -30,6 +31,17 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
     ].map((row) => [String(row.session_id), row]),
   );
   const message_id = columnsOf(store, "messages").includes("message_id") ? "message_id" : "NULL";
+  const ledger = hasTable(store, "usage_ledger", LEDGER);
+  const compactions = new Map(
+    (ledger
+      ? [
+          ...store.rows(
+            "SELECT session_id, count(*) AS count FROM usage_ledger WHERE is_compaction = 1 GROUP BY session_id",
+          ),
+        ]
+      : []
+    ).map((row) => [String(row.session_id), Number(row.count)]),
+  );
   for (const row of store.rows("SELECT * FROM sessions")) {
     const name = asText(row.id);
     if (name === undefined) continue;
@@ -38,18 +50,35 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
     yield {
       name,
       kind: asString(row.session_type) === "sub_agent" ? "run" : "session",
-      stamp: JSON.stringify([text, ...[count, latest, size, notes ?? 0].map(Number)]),
+      stamp: JSON.stringify([
+        text,
+        ...[count, latest, size, notes ?? 0, compactions.get(name) ?? 0].map(Number),
+      ]),
       modified_at: timeOf(row.updated_at) ?? timeOf(row.created_at) ?? 0,
-      records: () => recordsOf(store, name, text, { metadata, message_id }),
+      records: () => recordsOf(store, name, text, { metadata, message_id, ledger: compactions.has(name) }),
     };
   }
 }
+
+/** The columns of `usage_ledger` that are read. */
+const LEDGER = [
+  "id",
+  "session_id",
+  "created_timestamp",
+  "model",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "cost",
+  "is_compaction",
+];
 
 function* recordsOf(
   store: OpenStore,
   name: string,
   text: string,
-  columns: { metadata: string; message_id: string },
+  columns: { metadata: string; message_id: string; ledger: boolean },
 ): Generator<SnapshotRecord> {
   const place = (table: string, key: string) => ({ kind: "row" as const, file: store.path, table, key });
   yield { key: "session", place: place("sessions", name), text };
@@ -63,6 +92,15 @@ function* recordsOf(
   for (const row of messages) {
     yield { key: `message:${position}`, place: place("messages", String(row.id)), text: messageText(row) };
     position += 1;
+  }
+  if (!columns.ledger) return;
+  const calls = store.rows(
+    `SELECT ${LEDGER.join(", ")} FROM usage_ledger WHERE session_id = ? AND is_compaction = 1 ORDER BY id`,
+    name,
+  );
+  for (const row of calls) {
+    const id = String(row.id);
+    yield { key: `ledger:${id}`, place: place("usage_ledger", id), text: rowText(row) };
   }
 }
 
