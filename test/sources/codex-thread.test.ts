@@ -1890,6 +1890,15 @@ describe("thread facts in a file", () => {
     ]);
   });
 
+  it.each([
+    { source: { internal: "memory_consolidation" } },
+    { source: { subagent: "memory_consolidation" } },
+  ])("marks a thread that Codex started for itself as a run of that kind: %j", (fields) => {
+    const [first] = patches(meta(fields));
+    expect(first).toMatchObject({ run: { name: "memory_consolidation" } });
+    expect(accountOfLines(meta(fields), user("Consolidate")).parts[0]).toMatchObject({ origin: "agent" });
+  });
+
   it("keep values that later records omit, and take changed values", () => {
     const spawned = (thread_spawn: object) => meta({ source: { subagent: { thread_spawn } } });
     const first = spawned({ parent_thread_id: PARENT, depth: 2, agent_nickname: "Bohr" });

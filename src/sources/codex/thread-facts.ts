@@ -53,8 +53,10 @@ export class ThreadFacts {
     const { payload } = line;
     const { state } = this;
     const git = asObject(payload.git);
-    const spawn = asObject(asObject(asObject(payload.source)?.subagent)?.thread_spawn);
-    const kind = asObject(payload.source)?.subagent;
+    const source = asObject(payload.source);
+    // Codex itself starts internal threads, such as `memory_consolidation`. Other versions call them sub-agents.
+    const kind = source?.subagent ?? source?.internal;
+    const spawn = asObject(asObject(kind)?.thread_spawn);
     const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
     const base = asObject(payload.history_base);
     const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
