@@ -56,6 +56,30 @@ describe("SWE-agent trajectories", () => {
     expect(sessions[0]?.statuses).toBe("completed");
   });
 
+  it("shows each attempt of an agent that retries once, the chosen one as the document's own run", () => {
+    const attempt = (command: string, more: object = {}) => ({
+      environment: "swe_main",
+      trajectory: [{ action: command, observation: "", response: "I try.", thought: "I try.", state: {} }],
+      history: [{ role: "user", content: "Fix the bug", agent: "main" }],
+      info: { ...info, ...more },
+    });
+    const attempts = [attempt("first"), attempt("second")];
+    const commandsOf = (document: object) =>
+      sessionsOf("retry.traj", document).sessions.map(({ facts, parts }) => [
+        facts.title,
+        ...parts.flatMap((part) => (part.type === "tool_call" ? [part.arguments_json] : [])),
+      ]);
+    expect(commandsOf({ attempts, ...attempt("second", { best_attempt_idx: 1 }) })).toEqual([
+      ["retry", '{"command":"second"}'],
+      ["retry #1", '{"command":"first"}'],
+    ]);
+    // It has not chosen yet.
+    expect(commandsOf({ attempts })).toEqual([
+      ["retry #1", '{"command":"first"}'],
+      ["retry #2", '{"command":"second"}'],
+    ]);
+  });
+
   it("shows an action without a call as a command, and reports how a run failed", () => {
     const { sessions } = sessionsOf("y.traj", {
       trajectory: [

@@ -147,7 +147,8 @@ function number(name: string, value: unknown): string | undefined {
 
 function isOwn(document: JsonObject | undefined): boolean {
   if (document === undefined) return false;
-  const steps = asObject(asArray(document.trajectory)[0]);
+  const own = document.trajectory === undefined ? asObject(asArray(document.attempts)[0]) : document;
+  const steps = asObject(asArray(own?.trajectory)[0]);
   if (steps !== undefined && ("action" in steps || "observation" in steps)) return true;
   return isMini(document);
 }
@@ -155,27 +156,53 @@ function isOwn(document: JsonObject | undefined): boolean {
 const isMini = (document: JsonObject): boolean =>
   asText(document.trajectory_format)?.startsWith("mini-swe-agent") ?? false;
 
+/** A run in a document: the document itself, or one of its `attempts`. */
+interface Run {
+  value: JsonObject;
+  path: (string | number)[];
+  name: string;
+  title: string;
+}
+
+/**
+ * The runs of a document. An agent that retries writes all attempts, and once it has chosen, the best one again as the document
+ * itself. Source: `RetryAgent.get_trajectory_data` in `sweagent/agent/agents.py`.
+ */
+function runsOf({ path, value }: Document): Run[] {
+  const title = stemOf(path).replace(/\.traj$/, "");
+  const attempts = asArray(value.attempts);
+  const isChosen = value.trajectory !== undefined || attempts.length === 0;
+  const best = asNumber(asObject(value.info)?.best_attempt_idx);
+  const others = attempts.flatMap((item, index): Run[] => {
+    const attempt = asObject(item);
+    if (attempt === undefined || (isChosen && index === best)) return [];
+    const name = `${path}#attempts#${index}`;
+    return [{ value: attempt, path: ["attempts", index], name, title: `${title} #${index + 1}` }];
+  });
+  return isChosen ? [{ value, path: [], name: path, title }, ...others] : others;
+}
+
 function* sessions(store: OpenStore): Generator<SnapshotSession> {
   const document = readDocument(store, store.path);
   if (document === undefined || !isOwn(document.value)) return;
-  yield {
-    name: store.path,
-    kind: "session",
-    modified_at: store.modifiedAt(store.path) ?? 0,
-    records: () => recordsOf(document),
-  };
+  for (const run of runsOf(document))
+    yield {
+      name: run.name,
+      kind: "session",
+      modified_at: store.modifiedAt(store.path) ?? 0,
+      records: () => recordsOf(document, run),
+    };
 }
 
-function* recordsOf(document: Document): Generator<SnapshotRecord> {
-  const { trajectory, history, messages, info, replay_config, environment } = document.value;
-  const trajectory_format = isMini(document.value) ? document.value.trajectory_format : undefined;
+function* recordsOf(document: Document, { value: run, path, name, title }: Run): Generator<SnapshotRecord> {
+  const { trajectory, history, messages, info, replay_config, environment } = run;
+  const trajectory_format = isMini(run) ? run.trajectory_format : undefined;
   const config = asObject(asObject(info)?.config);
   const agent = asObject(config?.model) ?? asObject(asObject(asObject(replay_config)?.agent)?.model);
-  const name = stemOf(document.path).replace(/\.traj$/, "");
-  const place = document.record("head", [], {}).place;
+  const place = document.record("head", path, {}).place;
   const head = {
-    name: document.path,
-    title: name,
+    name,
+    title,
     environment: typeof environment === "string" ? environment : undefined,
     trajectory_format,
     model: asText(agent?.model_name) ?? asText(agent?.name),
@@ -192,7 +219,7 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
     const isAnswer = asObject(message)?.role === "assistant" && asObject(message)?.is_demo !== true;
     if (steps.length > 0 && isAnswer) break;
     if (isMessage(message) || (trajectory_format !== undefined && asObject(message) !== undefined))
-      yield document.record(`message:${index}`, [listName, index], message);
+      yield document.record(`message:${index}`, [...path, listName, index], message);
   }
   for (const [index, step] of steps.entries()) {
     // The history contains the calls and signed thoughts: one answer per step if it is complete.
@@ -204,10 +231,13 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
       ...(Array.isArray(tool_calls) && { tool_calls }),
       ...(Array.isArray(thinking_blocks) && { thinking_blocks }),
     };
-    yield { ...document.record(`step:${index}`, ["trajectory", index], {}), text: JSON.stringify(value) };
+    yield {
+      ...document.record(`step:${index}`, [...path, "trajectory", index], {}),
+      text: JSON.stringify(value),
+    };
   }
   const { config: _, ...end } = asObject(info) ?? {};
-  yield { key: "end", place: document.record("end", ["info"], {}).place, text: JSON.stringify(end) };
+  yield { key: "end", place: document.record("end", [...path, "info"], {}).place, text: JSON.stringify(end) };
 }
 
 /** SWE-agent's trajectories, which have no usual folder. */
