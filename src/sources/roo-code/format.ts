@@ -1,17 +1,10 @@
 import { asNumber, asObject, asString } from "../../model/narrow.ts";
 import type { Format } from "../contract.ts";
 import { textOfHead } from "../conversation/head.ts";
+import { EDITOR_FOLDERS } from "../editor-folders.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { taskReader } from "./reader.ts";
 import { hasTask, storeOf, taskSessions } from "./stores.ts";
-
-/** Folders below the home folder in which editors store data of VS Code extensions. */
-const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"].flatMap((editor) =>
-  [".config", "Library/Application Support", "AppData/Roaming"].map(
-    (base) => `${base}/${editor}/User/globalStorage`,
-  ),
-);
-const REMOTE = [".vscode-server/data/User/globalStorage", ".vscode-remote/data/User/globalStorage"];
 
 interface Extension {
   id: string;
@@ -32,7 +25,7 @@ function taskFormat({ id, name, variable, extension, others = [] }: Extension): 
     root: {
       variable,
       home: ".",
-      folders: [...[...EDITORS, ...REMOTE].map((folder) => `${folder}/${extension}/tasks`), ...others],
+      folders: [...EDITOR_FOLDERS.map((folder) => `${folder}/globalStorage/${extension}/tasks`), ...others],
     },
     classify: () => undefined,
     detect: (head) => id === ROO && isTask(head),
