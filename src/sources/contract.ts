@@ -286,8 +286,13 @@ export interface Snapshots {
   /** Whether an open store belongs to this agent. Used for stores that a person opened by name, whose path proves nothing. */
   recognizes(store: OpenStore): boolean;
   sessions(store: OpenStore): Iterable<SnapshotSession>;
-  /** Names of large folders without stores, or all folders below those of the root. They are not searched. */
-  skips?: readonly string[] | "all";
+  /** Names of large folders without stores. They are not searched. */
+  skips?: readonly string[];
+  /**
+   * Whether a folder, by its path below the root (`/` separators), may contain stores and is searched. Absent: each may, except
+   * `skips`.
+   */
+  mayContainStores?(path: string): boolean;
 }
 
 /**

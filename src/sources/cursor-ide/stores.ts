@@ -24,8 +24,8 @@ export const conversations: Snapshots = {
     hasTable(store, TABLE, ["key", "value"]) &&
     [...store.rows(`SELECT 1 FROM ${TABLE} WHERE ${RANGE} LIMIT 1`, ...rangeOf(CONVERSATION))].length > 0,
   sessions,
-  // The folders of extensions.
-  skips: "all",
+  // Its folders belong to extensions.
+  mayContainStores: () => false,
 };
 
 const TABLE = "cursorDiskKV";

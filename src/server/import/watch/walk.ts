@@ -69,7 +69,7 @@ export function createWalk(
       options.onFound(found);
     }
     for (const entry of entries) {
-      if (!entry.isDirectory() || isSkipped(start, entry.name)) continue;
+      if (!entry.isDirectory() || isSkipped(start, join(folder, entry.name), entry.name)) continue;
       await walk(start, join(folder, entry.name), seen, depth + 1);
     }
   }
@@ -77,10 +77,11 @@ export function createWalk(
   return walk;
 }
 
-function isSkipped({ format }: Start, name: string): boolean {
-  if (format === undefined) return SKIPPED.has(name);
-  const { skips = [] } = format.snapshots ?? {};
-  return skips === "all" || skips.includes(name);
+function isSkipped(start: Start, path: string, name: string): boolean {
+  if (start.format === undefined) return SKIPPED.has(name);
+  const { snapshots } = start.format;
+  if (snapshots?.skips?.includes(name) === true) return true;
+  return snapshots?.mayContainStores?.(pathWithin(start, path)) === false;
 }
 
 /** For a scan that begins. */
