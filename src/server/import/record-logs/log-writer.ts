@@ -79,6 +79,7 @@ export function createLogWriter(): LogWriter {
     const stamps = readStamps(folder);
     const changed: string[] = [];
     const present = new Set<string>();
+    let failure: { error: unknown } | undefined;
     if (storeExists(store)) {
       const opened = openStore(store);
       try {
@@ -92,9 +93,14 @@ export function createLogWriter(): LogWriter {
           const known = stamps.get(name);
           if (stamp !== undefined && known?.stamp === stamp && known.size === sizeOf(path)) continue;
           const header = { agent, session: session.name, file: store };
-          const size = append(path, session, header, opened, changed);
-          if (stamp === undefined) stamps.delete(name);
-          else stamps.set(name, { stamp, size });
+          try {
+            const size = append(path, session, header, opened, changed);
+            if (stamp === undefined) stamps.delete(name);
+            else stamps.set(name, { stamp, size });
+          } catch (error) {
+            // One damaged document of a folder must not hold up the other sessions.
+            failure ??= { error };
+          }
         }
         opened.verify();
       } finally {
@@ -107,6 +113,7 @@ export function createLogWriter(): LogWriter {
     for (const name of stamps.keys()) if (!present.has(name)) stamps.delete(name);
     if (changed.length > 0) writeStamps(folder, stamps);
     forget();
+    if (failure !== undefined) throw failure.error;
     return [...new Set(changed)];
   }
 
