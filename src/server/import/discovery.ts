@@ -1,4 +1,6 @@
+import { isRecordLog } from "../../sources/record-log/log-line.ts";
 import { type AgentSources, type AgentSourcesOptions, createAgentSources } from "./agent-sources.ts";
+import { recognizeStore } from "./record-logs/recognize-store.ts";
 import { createRecordLogs, type RecordLogs } from "./record-logs/record-logs.ts";
 import type { SessionsTiming } from "./timing.ts";
 import type { TrackedFiles } from "./tracked-files.ts";
@@ -31,6 +33,12 @@ export function createDiscovery(options: DiscoveryOptions): {
   const watch = watchSessions({
     ...common,
     roots: [...roots, ...record_logs.roots],
+    isStore(path, head) {
+      if (isRecordLog(path)) return false;
+      const isLikely = formats.some(({ snapshots, detect }) => snapshots !== undefined && detect(head));
+      const format = isLikely ? recognizeStore(path, head, formats) : undefined;
+      return format !== undefined && off?.has(format.id) !== true;
+    },
     onFound: files.onFound,
     onGone: files.onMissing,
     onReady: options.onReady,

@@ -121,12 +121,13 @@ function* storeCandidates(
     stores.set(path, named);
   };
   for (const path of given.keys()) if (path.includes("/")) add(path.split("/", 1)[0] ?? path);
-  for (const path of given.keys()) {
+  for (const [path, { bytes }] of given) {
     for (const format of formats) {
       const store = format.snapshots?.storeOf(path);
       if (store !== undefined) add(store, format);
     }
-    if (path.endsWith(".json")) add(path);
+    const isLog = path.endsWith(".jsonl") && formats.some(({ detect }) => detect(bytes.subarray(0, HEAD)));
+    if (path.endsWith(".json") || isLog) add(path);
   }
   for (const [path, named] of stores) if (!given.has(path)) yield { path, named };
   for (const [path, named] of stores) if (given.has(path)) yield { path, named };

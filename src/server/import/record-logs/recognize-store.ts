@@ -14,8 +14,10 @@ export function recognizeStore(
     head !== undefined && new TextDecoder("latin1").decode(head).startsWith("SQLite format 3\0");
   const withStores = formats.filter(({ snapshots }) => snapshots !== undefined);
   const named = withStores.filter(({ snapshots }) => snapshots?.storeOf(path) === path);
-  if (head !== undefined && !isDatabase && !path.endsWith(".json") && named.length === 0) return undefined;
-  return [...named, ...withStores].find(({ snapshots }) => {
+  // Files that are neither documents nor databases are opened only by formats that know their first bytes.
+  const isOther = head !== undefined && !isDatabase && !path.endsWith(".json");
+  const others = isOther ? withStores.filter(({ detect }) => detect(head)) : withStores;
+  return [...named, ...(named.length > 0 ? withStores : others)].find(({ snapshots }) => {
     const store = openStore(path);
     try {
       return snapshots?.recognizes(store) ?? false;

@@ -20,6 +20,7 @@ interface InspectorOptions {
   formats: readonly Format[];
   /** See `WatchOptions`. */
   recognize?(path: string, head: Uint8Array): Format | undefined;
+  isStore?(path: string, head: Uint8Array): boolean;
   isOff(format: Format): boolean;
   /** `undefined`: the path has no error any more. */
   setError(path: string, why: CodedText | undefined): void;
@@ -62,13 +63,15 @@ export function createInspector(options: InspectorOptions): Inspector {
     const known = detected.get(path);
     if (known && (known.format || known.stamp === stamp)) return known.format;
     const head = await readHead(path, HEAD_FOR_DETECTION);
-    const format =
-      head &&
-      (options.recognize
-        ? options.recognize(path, head)
-        : formats.find((candidate) => candidate.detect(head)));
+    const format = head && recognize(path, head, formats);
     detected.set(path, { stamp, format });
     return format;
+  }
+
+  function recognize(path: string, head: Uint8Array, formats: readonly Format[]): Format | undefined {
+    if (options.recognize) return options.recognize(path, head);
+    if (options.isStore?.(path, head) === true) return undefined;
+    return formats.find((candidate) => candidate.detect(head));
   }
 
   async function inspect(start: Start, path: string): Promise<FoundFile | undefined> {

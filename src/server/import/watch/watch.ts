@@ -16,6 +16,8 @@ export interface WatchOptions {
   formats: readonly Format[];
   /** Recognizes the format of a file in a named folder by its path and first bytes. Absent: each format's `detect` is used. */
   recognize?(path: string, head: Uint8Array): Format | undefined;
+  /** Whether a named file is a store, which is read through its record logs and is not a session file itself. Absent: none is. */
+  isStore?(path: string, head: Uint8Array): boolean;
   /** Poll interval of files marked with `setHot`, and of everything. Milliseconds. */
   hotInterval: number;
   listInterval: number;
