@@ -7,6 +7,7 @@ import { cline } from "./cline/format.ts";
 import { codex } from "./codex/format.ts";
 import { codexExec } from "./codex-exec/format.ts";
 import type { Format } from "./contract.ts";
+import { copilotChat } from "./copilot-chat/format.ts";
 import { copilotCli } from "./copilot-cli/format.ts";
 import { cursor } from "./cursor/format.ts";
 import { cursorIde } from "./cursor-ide/format.ts";
@@ -55,6 +56,7 @@ export const formats: readonly Format[] = [
   cline,
   rooCode,
   clineTasks,
+  copilotChat,
   cursorIde,
   openCode,
   amp,

@@ -149,6 +149,24 @@ describe("files opened in memory", () => {
     expect(document).toMatchObject({ agent: "chat-messages", first_prompt: "Where is the tide table?" });
   });
 
+  it("include logs of changes, alone or in their folder", async () => {
+    const { open } = start();
+    const request = { requestId: "r", message: { text: "Where is the tide table?" }, response: [] };
+    const v = { sessionId: "s", creationDate: 1, responderUsername: "GitHub Copilot", requests: [] };
+    const changes = [
+      { kind: 0, v },
+      { kind: 2, k: ["requests"], v: [request] },
+    ];
+    const text = changes.map((change) => `${JSON.stringify(change)}\n`).join("");
+    const expected = { agent: "copilot-chat", first_prompt: "Where is the tide table?" };
+    expect((await open([file("tide.jsonl", text)])).sessions).toMatchObject([expected]);
+    const storage = [
+      file("1a/chatSessions/tide.jsonl", text),
+      file("1a/workspace.json", JSON.stringify({ folder: "file:///home/mara/tide" })),
+    ];
+    expect((await open(storage)).sessions).toMatchObject([{ ...expected, cwd: "/home/mara/tide" }]);
+  });
+
   it("keep two sessions with the same id apart", async () => {
     const { open, sessions } = start();
     const { bytes } = fixture(`claude-code/${OWN_ID}.jsonl`);

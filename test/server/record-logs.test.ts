@@ -275,3 +275,56 @@ it("follows a document that is rewritten, without reloading the session", async 
   const again = await openOnly(start(data, "gemini-cli"));
   expect(partsOf(again).map(({ id: part, type }) => `${type} ${part}`)).toEqual(followed);
 });
+
+it("follows a log of changes, also while another document of its folder cannot be read", async () => {
+  const storage = join(home, ".config/Code/User/workspaceStorage/1a");
+  const chats = join(storage, "chatSessions");
+  // Belongs to an extension: it is not searched.
+  const other = join(storage, "redhat.java/chatSessions");
+  for (const folder of [chats, other]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(storage, "workspace.json"), JSON.stringify({ folder: "file:///home/mara/tide" }));
+  writeFileSync(join(chats, "a.json"), "{torn");
+  const request = {
+    requestId: "r1",
+    message: { text: "Fix it" },
+    response: [],
+    modelState: { value: 0 },
+  };
+  const session = { version: 3, sessionId: "s", creationDate: 1_700_000_000_000, requests: [request] };
+  writeFileSync(join(other, "c.json"), JSON.stringify(session));
+  const path = join(chats, "b.jsonl");
+  const append = (change: object) => appendFileSync(path, `${JSON.stringify(change)}\n`);
+  append({ kind: 0, v: session });
+  const sessions = start(join(home, "data"), "copilot-chat");
+  const open = await openOnly(sessions);
+  expect(outline(open)).toEqual(["> Fix it"]);
+  append({ kind: 2, k: ["requests", 0, "response"], v: [{ value: "I " }] });
+  await eventually(() => expect(outline(open).at(-1)).toBe("I "));
+  append({ kind: 2, k: ["requests", 0, "response"], i: 0, v: [{ value: "I fix it." }] });
+  append({ kind: 1, k: ["requests", 0, "modelState"], v: { value: 1, completedAt: 1_700_000_009_000 } });
+  await eventually(() => expect(outline(open)).toEqual(["> Fix it", "I fix it.", "end  0"]));
+  expect(sessions.list()).toMatchObject([{ cwd: "/home/mara/tide", agent: "copilot-chat" }]);
+});
+
+it("lists a document or a log of changes that a person named once", async () => {
+  const request = { requestId: "r1", message: { text: "Fix it" }, response: [{ value: "Done." }] };
+  const chat = { responderUsername: "GitHub Copilot", initialLocation: "panel", requests: [request] };
+  const named = join(home, "named");
+  mkdirSync(named);
+  writeFileSync(join(named, "chat.json"), JSON.stringify(chat));
+  writeFileSync(
+    join(named, "tide.jsonl"),
+    `${JSON.stringify({ kind: 0, v: { ...chat, sessionId: "s" } })}\n`,
+  );
+  const sessions = createSessions({
+    formats,
+    roots: [],
+    paths: ["chat.json", "tide.jsonl"].map((name) => join(named, name)),
+    timing: { hot: 20, list: 20, last_line: 20, publish: 5, persist: 10, tick: 10 },
+  });
+  opened.push(sessions);
+  await eventually(() => expect(sessions.list()).toHaveLength(2));
+  await eventually(() => expect(sessions.status().index.done).toBe(true));
+  expect(sessions.list().map(({ status }) => status)).toEqual(["completed", "completed"]);
+  expect(sessions.status().notices).toEqual([]);
+});

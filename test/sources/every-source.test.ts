@@ -35,6 +35,11 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "U x U x | x",
     statuses: "completed completed",
   },
+  "copilot-chat/331fed7f-cfd6-409c-8502-06a56322b636.records.jsonl": {
+    order:
+      "[context] U [note] T x c:read_file c:run_in_terminal- c:runSubagent | x c:replace_string_in_file | x c:get_errors- [context] [context] U x [interrupt] U [note] [error] U ?? x U c:list_dir | x",
+    statuses: "completed interrupted failed completed completed",
+  },
   "cursor/3b1d2e3f-4a5b-4c6d-8e7f-901234567890.records.jsonl": {
     order: "[context] [context] U T T x c:Shell c:Read! | x",
     statuses: "completed",

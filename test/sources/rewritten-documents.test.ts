@@ -6,12 +6,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import { amp } from "../../src/sources/amp/format.ts";
 import { ampReader } from "../../src/sources/amp/reader.ts";
 import type { Format, RecordReader } from "../../src/sources/contract.ts";
+import { copilotChat } from "../../src/sources/copilot-chat/format.ts";
+import { chatReader } from "../../src/sources/copilot-chat/reader.ts";
 import { createLineReader } from "../../src/sources/lines/lines.ts";
 import { headerLine, parseLogLine } from "../../src/sources/record-log/log-line.ts";
 import { clineTasks, rooCode } from "../../src/sources/roo-code/format.ts";
 import { taskReader } from "../../src/sources/roo-code/reader.ts";
 import { damaged, damages } from "../fuzz/damage.ts";
 import { expectRead } from "../fuzz/readers.ts";
+import { invocation, request, session } from "./copilot-chat-support.ts";
 import { look, openStore } from "./store-reading.ts";
 
 // Properties of agents whose sessions are rewritten documents and of which there is no real file.
@@ -89,6 +92,36 @@ function threadFile(): string {
   return path;
 }
 
+function chatFile(): string {
+  const path = join(folder, "chat.json");
+  const call = {
+    requestId: "1",
+    toolCallRounds: [{ toolCalls: [{ id: "c1", name: "bash", arguments: "{}" }] }],
+  };
+  const requests = [
+    request(
+      "1",
+      "Fix the tide table",
+      [
+        { kind: "thinking", value: "Look first." },
+        invocation("c1", "run_in_terminal", { pastTenseMessage: "Ran it" }),
+        invocation("c2", "runSubagent", {
+          toolSpecificData: { kind: "subagent", prompt: "Go", result: "Went" },
+        }),
+        invocation("c3", "copilot_readFile", { subAgentInvocationId: "c2" }),
+        { kind: "textEditGroup", uri: { scheme: "file", path: "/a" }, edits: [[{ text: "a" }]] },
+        { kind: "warning", content: { value: "Slow" } },
+        { value: "Done." },
+      ],
+      { result: { metadata: call } },
+    ),
+    request("2", "And Oslo?", [{ value: "Oslo" }], { modelState: { value: 2 }, promptTokens: 3 }),
+    request("3", "Go on", [invocation("c4", "bash")], { modelState: { value: 0 } }),
+  ];
+  writeFileSync(path, JSON.stringify(session(requests)));
+  return path;
+}
+
 const agents: { format: Format; reader: RecordReader<never>; store: string }[] = [
   {
     format: rooCode,
@@ -101,6 +134,7 @@ const agents: { format: Format; reader: RecordReader<never>; store: string }[] =
     store: taskFolder("saoudrizwan.claude-dev"),
   },
   { format: amp, reader: ampReader as RecordReader<never>, store: threadFile() },
+  { format: copilotChat, reader: chatReader as RecordReader<never>, store: chatFile() },
 ];
 
 /** The lines of the log of its only session, without newlines. */

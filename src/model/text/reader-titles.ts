@@ -74,6 +74,12 @@ export const readerTitles = {
   request_sent_again: "Request sent again",
   response_interrupted: ({ by }: { by: string }) => `Response interrupted by ${by}`,
 
+  // Copilot Chat
+  attached_by_editor: "Attached by VS Code",
+  references_of_answer: "References of the answer",
+  message_for_model: "The message as the model got it",
+  similar_code: "Code that is similar to public code",
+
   // Copilot CLI
   context_truncated: ({ removed }: Optional<"removed", number>) =>
     `Context truncated${after(removed === undefined ? undefined : `${tokens(removed)} removed`)}`,

@@ -69,6 +69,11 @@ export class TurnsAndSteps extends RecordFrames {
     this.emit({ type: "marker", message_id, part_id, kind: "model_switch", ...title });
   }
 
+  /** Whether the last turn has a step. */
+  get hasStep(): boolean {
+    return this.state.step !== undefined;
+  }
+
   get hasOpenStep(): boolean {
     return this.state.step !== undefined && !this.state.step.over;
   }

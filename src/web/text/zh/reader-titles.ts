@@ -64,6 +64,12 @@ export const readerTitles: Translation<typeof english> = {
   request_sent_again: "请求已重新发送",
   response_interrupted: ({ by }) => `回复被 ${by} 中断`,
 
+  // Copilot Chat
+  attached_by_editor: "VS Code 自动附加",
+  references_of_answer: "回答的引用",
+  message_for_model: "模型收到的消息",
+  similar_code: "与公开代码相似的代码",
+
   // Copilot CLI
   context_truncated: ({ removed }) =>
     `上下文已截断${after(removed === undefined ? undefined : `移除了 ${tokens(removed)}`)}`,
