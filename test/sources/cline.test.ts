@@ -138,10 +138,17 @@ describe.skipIf(recorded === undefined)(
       const file = join(recorded ?? "", "growth/step16.messages.json");
       expect(formats.find((format) => format.detect(bytesOf(file).subarray(0, 65_536)))?.id).toBe("cline");
       expect(cline.snapshots?.recognizes(openStore(file))).toBe(true);
-      expect(cline.snapshots?.storeOf("data/sessions/1_a/1_a.messages.json")).toBe("data/sessions/1_a");
     });
   },
 );
+
+it("takes a folder named after its session as the store, and a document elsewhere as a store of its own", () => {
+  const { snapshots } = cline;
+  for (const name of ["1_a.json", "1_a.messages.json", "agent_2_b.messages.json"])
+    expect(snapshots?.storeOf(`1_a/${name}`)).toBe("1_a");
+  expect(snapshots?.storeOf("data/sessions/1_a/3_c.messages.json")).toBe("data/sessions/1_a");
+  expect(snapshots?.storeOf("copies/1_a.messages.json")).toBeUndefined();
+});
 
 const document = (messages: unknown[]) => ({
   version: 1,

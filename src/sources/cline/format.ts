@@ -8,7 +8,7 @@ import { clineReader, isSummary } from "./reader.ts";
 
 /** A document in a session's folder. `CLINE_SESSION_DATA_DIR` names a folder of sessions that may have any name. */
 const SESSION = /^(.*(?:^|\/)sessions\/[^/]+)\/[^/]+\.json$/;
-const NAMED = /^((?:.*\/)?([^/]+))\/(?:\2\.json|[^/]+\.messages\.json)$/;
+const NAMED = /^((?:.*\/)?([^/]+))\/(?:\2(?:\.messages)?|agent_[^/]+\.messages)\.json$/;
 
 /** Cline CLI 3: `~/.cline/data/sessions/<id>/`, with one document per agent and one for the session. */
 export const cline = recordLinesFormat({
