@@ -30,6 +30,7 @@ import { qwenCode } from "./qwen-code/format.ts";
 import { clineTasks, rooCode } from "./roo-code/format.ts";
 import { sweAgent } from "./swe-agent/format.ts";
 import { verbatim } from "./verbatim/format.ts";
+import { vibe } from "./vibe/format.ts";
 
 /**
  * All supported agents. To add one, create its folder and list it here. A file whose path identifies no agent belongs to the
@@ -62,6 +63,7 @@ export const formats: readonly Format[] = [
   amp,
   goose,
   openHands,
+  vibe,
   antigravity,
   geminiCli,
   verbatim,

@@ -82,6 +82,10 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
       "U [context] T x c:view c:edit c:bash- c:github-search c:task [note] u | T x x [compaction] | U [note] [model_switch] [note] U x c:bash? | [interrupt] [note] [note] [context] [hook] [notification] [compaction] [note] [note] [context] U [error] r ??",
     statuses: "completed completed interrupted failed",
   },
+  "vibe/session_20260601_100000_1b2c3d4e.records.jsonl": {
+    order: "[context] U T x c:bash c:task- | [context] | x U x",
+    statuses: "completed completed",
+  },
 };
 
 const read = ({ format, path }: SourceFixture, ...pieces: Uint8Array[]): ReadSession =>
