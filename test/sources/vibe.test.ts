@@ -157,6 +157,11 @@ it("reads turns, thoughts, calls, results, attached and injected content, and th
   expect(parts.filter((part) => part.type === "step_finish").at(-1)).toMatchObject({
     tokens: { input: 1200, output: 90 },
   });
+  // Only the start and the last change have a time.
+  const times = parts.flatMap((part) =>
+    part.type === "prompt" ? [new Date(part.at ?? 0).toISOString()] : [],
+  );
+  expect(times).toEqual(["2026-06-01T10:00:00.000Z", "2026-06-01T10:00:00.000Z", "2026-06-01T10:05:00.000Z"]);
   const patches = session.records.flatMap(({ frames }) =>
     frames.flatMap((frame) => (frame.type === "session.update" ? [frame.patch] : [])),
   );
@@ -250,6 +255,7 @@ it("links a sub-agent to its call by its id or by its task", () => {
       {
         session_id: id,
         start_time: "2026-06-01T10:01:00+00:00",
+        end_time: "2026-06-01T10:02:00+00:00",
         system_prompt: null,
       },
     );

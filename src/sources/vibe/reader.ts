@@ -20,6 +20,8 @@ interface VibeState extends StartedRuns {
   named: boolean;
   /** Keys of recent messages. One of them is read again because it has changed. */
   read: string[];
+  /** When the session began. The time of a call is not recorded, but it is not before this. */
+  started: number;
   /** The session is a sub-agent's run. */
   run?: { parent?: string };
   /** The first prompt of a run. */
@@ -34,13 +36,14 @@ const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuid
 
 /**
  * Reads the records of `stores.ts`: facts, the system prompt, messages of a chat API, and the figures at the end. Messages have no
- * times, tokens or model. No record says how a turn ended.
+ * times (see `withSaveTime`), tokens or model. No record says how a turn ended.
  */
 export const vibeReader = conversationReader<VibeState>({
   initialState: ({ path }) => ({
     conversation: initialConversation(idOf(stemOf(path))),
     named: false,
     read: [],
+    started: 0,
     ...startedRuns(),
   }),
   read,
@@ -60,6 +63,10 @@ function read(state: VibeState, record: SessionRecord): RecordResult {
   const { key, value } = record;
   if (key === "head") return readHead(state, record);
   if (key === "end") return readEnd(state, record);
+  if (key === "saved") {
+    const conversation = new Conversation(state.conversation, record, { at: timeOf(value.ended) });
+    return conversation.result({ kind: "folded", into: "the messages after it" });
+  }
   const revises = record.deleted === true || hasItem(state.read, key);
   const conversation = new Conversation(state.conversation, record, { revises });
   if (record.deleted === true) {
@@ -101,6 +108,7 @@ function readHead(state: VibeState, record: SessionRecord): RecordResult {
   const parent = asText(origin?.id);
   if (origin !== undefined) state.run = { ...(parent !== undefined && { parent: idOf(parent) }) };
   const at = state.conversation.at === 0 ? timeOf(value.started) : undefined;
+  if (at !== undefined) state.started = at;
   const conversation = new Conversation(state.conversation, record, { at });
   const agent = asText(origin?.name);
   // A session that was compacted, rewound or copied continues in one with another id.
@@ -139,12 +147,9 @@ function readEnd(state: VibeState, record: SessionRecord): RecordResult {
     const usage = { input: prompt - cached, output, ...(cached > 0 && { cache_read: cached }) };
     conversation.sideCall({ model: state.conversation.model, usage });
   }
-  // The time of the last change is not that of the last turn's end: the session may have had others in the meantime.
-  const ended = new Conversation(state.conversation, record, { at: timeOf(value.ended) });
   const usd = asNumber(value.cost);
   // Without the price of its model the cost is 0.
-  ended.update({ agent: "vibe", ...(usd !== undefined && usd > 0 && { agent_cost: { usd } }) });
-  conversation.join(ended);
+  conversation.update({ agent: "vibe", ...(usd !== undefined && usd > 0 && { agent_cost: { usd } }) });
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
@@ -161,6 +166,6 @@ function readAnswer(state: VibeState, conversation: Conversation, record: Sessio
     const name = asText(called.name);
     const input = called.arguments ?? "{}";
     const id = emitCall(conversation, { id: asText(call?.id), name, input });
-    noteCall(state, { id, name: name ?? "", input }, state.conversation.at);
+    noteCall(state, { id, name: name ?? "", input }, state.started);
   }
 }

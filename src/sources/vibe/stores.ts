@@ -3,6 +3,7 @@ import type { OpenStore, SnapshotRecord, SnapshotSession, Snapshots } from "../c
 import { timeOf } from "../conversation/content.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { readDocument } from "../documents/document.ts";
+import { type OrderedRecord, withSaveTime } from "../documents/save-time.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
 /**
@@ -57,7 +58,8 @@ function readFolder(store: OpenStore, folder: string): SnapshotSession | undefin
       yield headOf(`${folder}/${META}`, "", meta, parent);
       const system = asObject(meta.system_prompt);
       if (system !== undefined) yield record("system", `${folder}/${META}`, "/system_prompt", system);
-      yield* messagesIn(store.readText(file) ?? "", file);
+      const messages = messagesIn(store.readText(file) ?? "", file);
+      yield* withSaveTime(messages, savedOf(`${folder}/${META}`, "", meta));
       yield endOf(`${folder}/${META}`, "", meta);
     },
   };
@@ -76,12 +78,14 @@ function readOlder(store: OpenStore): SnapshotSession | undefined {
     *records() {
       yield headOf(store.path, "/metadata", meta);
       const keys = new Set<string>();
-      for (const [index, message] of messages.entries()) {
+      const ordered = messages.map((message: unknown, index): OrderedRecord => {
         const value = asObject(message) ?? { raw: message };
         // The record is the item itself where it is an object, so that its numbers are kept as written.
         const item = document.record(keyOf(value, index, keys), ["messages", index], message);
-        yield asObject(message) === undefined ? { ...item, text: JSON.stringify(value) } : item;
-      }
+        const record = asObject(message) === undefined ? { ...item, text: JSON.stringify(value) } : item;
+        return { record, isPrompt: isPrompt(value) };
+      });
+      yield* withSaveTime(ordered, savedOf(store.path, "/metadata", meta));
       yield endOf(store.path, "/metadata", meta);
     },
   };
@@ -120,11 +124,14 @@ function headOf(
   });
 }
 
+/** The time of the last change. */
+const savedOf = (file: string, pointer: string, meta: JsonObject): SnapshotRecord =>
+  record("saved", file, pointer, { ended: timeOf(meta.end_time) === undefined ? undefined : meta.end_time });
+
 /** The figures of a session, which change with each message, and the sub-agents that it started. */
 function endOf(file: string, pointer: string, meta: JsonObject): SnapshotRecord {
   const stats = asObject(meta.stats);
   return record("end", file, pointer, {
-    ended: timeOf(meta.end_time) === undefined ? undefined : meta.end_time,
     prompt_tokens: asNumber(stats?.session_prompt_tokens),
     completion_tokens: asNumber(stats?.session_completion_tokens),
     cached_tokens: asNumber(stats?.session_cached_tokens),
@@ -139,21 +146,24 @@ const record = (key: string, file: string, pointer: string, value: object): Snap
   text: JSON.stringify(value),
 });
 
-function* messagesIn(text: string, file: string): Generator<SnapshotRecord> {
+function messagesIn(text: string, file: string): OrderedRecord[] {
   const lines = text.split("\n");
   const keys = new Set<string>();
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === "") continue;
+  return lines.flatMap((line, index): OrderedRecord[] => {
+    if (line.trim() === "") return [];
     const value = parseObject(line);
     // The last line may still be incomplete.
-    if (value === undefined && index === lines.length - 1) continue;
-    yield {
+    if (value === undefined && index === lines.length - 1) return [];
+    const record: SnapshotRecord = {
       key: keyOf(value ?? {}, index, keys),
       place: { kind: "document", file, pointer: `/${index}` },
       text: value === undefined ? JSON.stringify({ unreadable: line }) : line,
     };
-  }
+    return [{ record, isPrompt: value !== undefined && isPrompt(value) }];
+  });
 }
+
+const isPrompt = (message: JsonObject): boolean => message.role === "user" && message.injected !== true;
 
 /** Names a message by its own id, because its position changes when earlier ones are removed or inserted. */
 function keyOf(message: JsonObject, index: number, keys: Set<string>): string {
