@@ -31,6 +31,7 @@ import { clineTasks, rooCode } from "./roo-code/format.ts";
 import { sweAgent } from "./swe-agent/format.ts";
 import { verbatim } from "./verbatim/format.ts";
 import { vibe } from "./vibe/format.ts";
+import { zed } from "./zed/format.ts";
 
 /**
  * All supported agents. To add one, create its folder and list it here. A file whose path identifies no agent belongs to the
@@ -59,6 +60,7 @@ export const formats: readonly Format[] = [
   clineTasks,
   copilotChat,
   cursorIde,
+  zed,
   openCode,
   amp,
   goose,

@@ -86,6 +86,10 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "[context] U T x c:bash c:task- | [context] | x U x",
     statuses: "completed completed",
   },
+  "zed/0a1b2c3d-0001-4002-8003-aabbccddeeff.records.jsonl": {
+    order: "[context] U T x c:terminal! c:edit_file c:delete_path- | x U x [compaction] U [note] x",
+    statuses: "completed completed completed",
+  },
 };
 
 const read = ({ format, path }: SourceFixture, ...pieces: Uint8Array[]): ReadSession =>
