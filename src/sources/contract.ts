@@ -230,7 +230,7 @@ export interface OpenStore {
   /** Absolute path of the file or folder, as `storeOf` named it. */
   readonly path: string;
   /**
-   * Text of a file by absolute path below the store's folder; `undefined`: it does not exist. `x.zip!/a/b.json` is an entry of
+   * Text of a file by absolute path, in the store or around it; `undefined`: it does not exist. `x.zip!/a/b.json` is an entry of
    * the archive `x.zip`, here and for `list` and `modifiedAt`.
    */
   readText(path: string): string | undefined;

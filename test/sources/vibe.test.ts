@@ -124,7 +124,7 @@ it("reads turns, thoughts, calls, results, attached and injected content, and th
       result("c3", "<user_cancellation>Use another name</user_cancellation>"),
       result("c4", "<user_cancellation>Tool execution interrupted by user.</user_cancellation>"),
       user("i1", "The plan mode is active.", { injected: true }),
-      answer("a2", "Fixed."),
+      answer("a2", "Fixed.", { reasoning_payloads: [{ encrypted_content: "x" }] }),
       user("s1", "The user ran git status", {
         injected: true,
         manual_shell: { command: "git status", output_text: "clean\n", exit_code: 0 },
@@ -141,7 +141,7 @@ it("reads turns, thoughts, calls, results, attached and injected content, and th
   const session = onlyOne(look(vibe, openStore(folder)));
   const { parts, transcript } = closed(session);
   expect(orderOf(parts)).toBe(
-    "[context] [context] U T x c:bash c:bash! c:write_file- c:bash- [context] | x U [note] [compaction] U x |",
+    "[context] [context] U T x c:bash c:bash! c:write_file- c:bash- [context] | T x U [note] [compaction] U x |",
   );
   expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed", "completed", "completed"]);
   const results = parts.filter((part) => part.type === "tool_result");

@@ -1,4 +1,4 @@
-import type { Part } from "../../model/messages/part.ts";
+import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -27,21 +27,20 @@ export function readUser(
     conversation.marker("compaction", sourceTitle("conversation_compacted"), text);
     return undefined;
   }
+  const title = sourceTitle("context_from", { agent: "Mistral Vibe" });
+  const images = asArray(message.images).map(imageOf);
   if (message.injected === true) {
-    conversation.context(sourceTitle("context_from", { agent: "Mistral Vibe" }), textParts([text]));
+    conversation.context(title, [...textParts([text, ...attached]), ...images]);
     return undefined;
   }
-  if (attached.length > 0) {
-    conversation.beginTurn();
-    conversation.context(sourceTitle("context_from", { agent: "Mistral Vibe" }), textParts(attached));
-  }
   const [added] = (isRun ? SCRATCHPAD.exec(text) : null) ?? [""];
-  if (added !== "") {
+  const context = textParts([...attached, added.trim()]);
+  if (context.length > 0) {
     conversation.beginTurn();
-    conversation.context(sourceTitle("context_from", { agent: "Mistral Vibe" }), textParts([added.trim()]));
+    conversation.context(title, context);
   }
   const own = text.slice(added.length);
-  const parts = [...textParts([own]), ...asArray(message.images).map(imageOf)];
+  const parts = [...textParts([own]), ...images];
   if (parts.length === 0) return undefined;
   conversation.prompt(parts, isRun ? { origin: "agent" } : {});
   return own;
@@ -68,7 +67,7 @@ function readShell(conversation: Conversation, shell: JsonObject): void {
 }
 
 /** An image: a copy in the session's folder, or in older versions any path, or its data. */
-function imageOf(value: unknown): Part {
+export function imageOf(value: unknown): MediaPart {
   const image = asObject(value);
   const source = asObject(image?.source) ?? image;
   const mime_type = asText(image?.mime_type);

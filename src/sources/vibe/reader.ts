@@ -11,7 +11,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { nameRun, noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { addItem, hasItem } from "../recent-items.ts";
-import { readUser } from "./prompt.ts";
+import { imageOf, readUser } from "./prompt.ts";
 import { readResult } from "./result.ts";
 
 /** State of a session between records: plain data of bounded size. */
@@ -127,7 +127,7 @@ function readHead(state: VibeState, record: SessionRecord): RecordResult {
 }
 
 /**
- * Reads the figures of the whole session. Vibe saves after each message, so only an answer without calls ends its turn here. The
+ * Reads the figures of the whole session. Vibe also saves during a turn, so only an answer without calls ends its turn here. The
  * tokens are counted as one model call, because those of a message are not recorded.
  */
 function readEnd(state: VibeState, record: SessionRecord): RecordResult {
@@ -158,8 +158,13 @@ function readAnswer(state: VibeState, conversation: Conversation, record: Sessio
   conversation.step(record.key);
   const thought = asString(value.reasoning_content) ?? "";
   const signature = asText(value.reasoning_signature);
-  if (thought !== "" || signature !== undefined) conversation.thinking(thought, { signature });
+  // What a provider encrypted is only of use to it.
+  const encrypted = asArray(value.reasoning_payloads ?? value.reasoning_state).length > 0;
+  const hidden = thought === "" && encrypted ? ("encrypted" as const) : undefined;
+  if (thought !== "" || signature !== undefined || encrypted)
+    conversation.thinking(thought, { signature, hidden });
   conversation.text(asString(value.content) ?? "");
+  for (const image of asArray(value.images)) conversation.media(imageOf(image));
   for (const item of asArray(value.tool_calls)) {
     const call = asObject(item);
     const called = asObject(call?.function) ?? {};

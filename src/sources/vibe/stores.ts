@@ -10,7 +10,8 @@ import { parseObject } from "../lines/parse-object.ts";
  * Mistral Vibe's sessions, below `logs/session`: since 2.0 one folder each, `session_<date>_<time>_<id>`, with `meta.json` and
  * `messages.jsonl`; before, one document `session_<date>_<time>_<id>.json` with `metadata` and `messages`. The folder of a
  * sub-agent is in the folder `agents` of its parent's and begins with the sub-agent's name. Messages are appended, but the file is
- * rewritten after a rewind or a change of its last message, so it is read like a document.
+ * rewritten after a rewind or a change of its last message, so it is read like a document. The store of the Vibe SDK, which newer
+ * versions can use in its place, is not read.
  *
  * Source: `mistralai/mistral-vibe`, `vibe/core/session/session_logger.py`, `session_loader.py` and `session_migration.py`,
  * `vibe/core/types.py` (`LLMMessage`, `SessionMetadata`, `AgentStats`), `vibe/core/tools/builtins/task.py`, and
@@ -48,12 +49,12 @@ function readFolder(store: OpenStore, folder: string): SnapshotSession | undefin
   // Other agents have files of these names.
   if (modified === undefined || !isMetadata(meta)) return undefined;
   const parent = parentOf(store, folder);
-  const modified_at = Math.max(modified, store.modifiedAt(`${folder}/${META}`) ?? 0);
+  const saved = store.modifiedAt(`${folder}/${META}`) ?? 0;
   return {
     name: namesOf(folder).at(-1) ?? folder,
     kind: parent === undefined ? "session" : "run",
-    stamp: `${modified} ${modified_at} ${parent?.id}`,
-    modified_at,
+    stamp: `${modified} ${saved} ${parent?.id}`,
+    modified_at: Math.max(modified, saved),
     *records() {
       yield headOf(`${folder}/${META}`, "", meta, parent);
       const system = asObject(meta.system_prompt);
