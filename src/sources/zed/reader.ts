@@ -77,8 +77,8 @@ function readMessage(state: ZedState, conversation: Conversation, { key, value }
   } else if (compaction !== undefined) {
     // The summary of a provider's own compaction is not readable.
     const summary = asText(compaction.Summary);
-    const data = summary === undefined ? { data: compaction } : {};
-    conversation.marker("compaction", sourceTitle("conversation_compacted"), summary, data.data);
+    const data = summary === undefined ? compaction : undefined;
+    conversation.marker("compaction", sourceTitle("conversation_compacted"), summary, data);
   } else if (value.message === "Resume") {
     conversation.marker("note", sourceTitle("session_resumed"));
   } else if (typeof value.unreadable === "string") {

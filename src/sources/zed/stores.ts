@@ -24,10 +24,8 @@ const ADDED = ["parent_id", "created_at", "folder_paths", "folder_paths_order"] 
 function* sessions(store: OpenStore): Generator<SnapshotSession> {
   const known = columnsOf(store, "threads");
   const added = ADDED.map((name) => (known.includes(name) ? name : `NULL AS ${name}`)).join(", ");
-  // The end of the data differs also if its length and the time are the same.
-  const rows = store.rows(
-    `SELECT id, summary, updated_at, ${added}, length(data) AS size, hex(substr(data, -16)) AS end FROM threads`,
-  );
+  // The length is known without reading the data.
+  const rows = store.rows(`SELECT id, summary, updated_at, ${added}, length(data) AS size FROM threads`);
   for (const row of rows) {
     const name = asText(row.id);
     if (name === undefined) continue;

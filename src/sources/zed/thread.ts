@@ -17,7 +17,7 @@ export interface ThreadRecord {
 
 /**
  * Divides a thread into records that later saves do not change: a result follows its message once the tool has ended. A message is
- * named after the prompt before it and its position in the turn, because Zed removes all messages from an edited prompt on. Throws
+ * named after the prompt before it and its number in the turn, because Zed removes all messages from an edited prompt on. Throws
  * if the text is no thread.
  */
 export function openThread(text: string): OpenThread {
@@ -44,7 +44,8 @@ function messagesIn(value: JsonObject, written: Written): ThreadRecord[] {
   const messages = asArray(value.messages);
   const records: ThreadRecord[] = [];
   let prompt = "start";
-  let position = 0;
+  /** Numbers of messages in the turn: answers, and others, which Zed may insert between them. */
+  const count = { agent: 0, other: 0 };
   /** The key of the last answer of the turn, and whether it has calls. */
   let answer: { key: string; calls: boolean } | undefined;
   const endTurn = () => {
@@ -59,7 +60,7 @@ function messagesIn(value: JsonObject, written: Written): ThreadRecord[] {
     if (user !== undefined) {
       endTurn();
       prompt = asText(user.id) ?? `${index}`;
-      position = 0;
+      Object.assign(count, { agent: 0, other: 0 });
       answer = undefined;
       const key = `user:${prompt}`;
       records.push({
@@ -69,9 +70,10 @@ function messagesIn(value: JsonObject, written: Written): ThreadRecord[] {
       });
       continue;
     }
-    const key = `message:${prompt}/${position}`;
-    position += 1;
     const agent = asObject(message?.Agent);
+    const kind = agent === undefined ? "other" : "agent";
+    const key = `${kind}:${prompt}/${count[kind]}`;
+    count[kind] += 1;
     if (agent === undefined) {
       const text =
         message === undefined ? JSON.stringify({ message: item }) : written(["messages", index], item);
