@@ -93,6 +93,18 @@ describe("Grok's updates.jsonl", () => {
     },
   );
 
+  it("shows the image of a prompt as its attachment, and not as sent later", () => {
+    const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
+    const facts = { _meta: { promptIndex: 0 } };
+    const { parts } = read(
+      user("Look", 0),
+      { update: { sessionUpdate: "user_message_chunk", content: image, ...facts } },
+      says("Seen."),
+    );
+    expect(orderOf(parts)).toBe("U [context] x");
+    expect(parts[1]).toMatchObject({ title: "Attachment" });
+  });
+
   it("joins the pieces of texts and thoughts, and begins a step with each stream of the model", () => {
     const account = read(
       user("Look", 0),

@@ -107,6 +107,11 @@ function readPrompt({ state, conversation, value }: Update): void {
       injected.map((text) => ({ type: "text" as const, text })),
     );
   if (parts.length === 0) return;
+  if (continues && content.type !== "text") {
+    // A prompt with an image is several updates, without one for its end.
+    conversation.context(sourceTitle("attachment"), parts);
+    return;
+  }
   const origin = facts.hostTurn === true ? "notification" : facts.bash_mode === true ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
   if (queued) return;
