@@ -72,6 +72,32 @@ test("each agent shows figures, folders and unreadable files; agents without ses
   expect(missing?.textContent).not.toContain("Codex");
 });
 
+test("many folders that do not exist are listed only on request", async () => {
+  const paths = Array.from({ length: 4 }, (_, n) => `/home/ada/.config/Code ${n}`);
+  agents = [
+    {
+      agent: "copilot-chat",
+      name: "Copilot Chat",
+      is_on: true,
+      sessions: 1,
+      folders: [
+        { path: "/home/ada/.config/Code", exists: true },
+        ...paths.map((path) => ({ path, exists: false })),
+      ],
+      problems: [],
+    },
+  ];
+  await userEvent.click(screen.getByRole("button", { name: "Close" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Settings" }));
+  const summary = await within(await section()).findByText("4 folders that do not exist");
+  const list = summary.closest("details");
+  expect(list?.open).toBe(false);
+  for (const path of paths) expect(list?.textContent).toContain(path);
+  expect(list?.parentElement?.querySelector(":scope > .source-folder")?.textContent).toBe(
+    "/home/ada/.config/Code",
+  );
+});
+
 test("the switch is sent, shows the stored value, and explains a failure", async () => {
   const codex = () => screen.findByRole<HTMLInputElement>("checkbox", { name: "Codex" });
   await userEvent.click(await codex());

@@ -106,18 +106,38 @@ function SourceRow({
         </label>
         <span className="dialog-note">{facts.join(" · ")}</span>
       </div>
-      {folders.map(({ path, exists }) => (
-        <p key={path} className="dialog-note source-folder">
-          {visible(path, "name")}
-          {!exists && ` ${t.sources.noFolder}`}
-        </p>
-      ))}
+      <Folders folders={folders} />
       {problems.map((problem) => (
         <p key={problem.path} className="request-problem">
           {visible(problemText(problem), "prose")}
         </p>
       ))}
     </li>
+  );
+}
+
+/** If more of an agent's folders are missing than this, their list is closed: some agents have 50 possible ones. */
+const MAX_MISSING = 3;
+
+function Folders({ folders }: Pick<AgentSource, "folders">): ReactNode {
+  const isLong = folders.filter(({ exists }) => !exists).length > MAX_MISSING;
+  const missing = folders.filter(({ exists }) => isLong && !exists);
+  const row = ({ path, exists }: AgentSource["folders"][number]): ReactNode => (
+    <p key={path} className="dialog-note source-folder">
+      {visible(path, "name")}
+      {!exists && !isLong && ` ${t.sources.noFolder}`}
+    </p>
+  );
+  return (
+    <>
+      {folders.filter((folder) => !missing.includes(folder)).map(row)}
+      {isLong && (
+        <details>
+          <summary className="dialog-note">{t.sources.missingFolders(missing.length)}</summary>
+          {missing.map(row)}
+        </details>
+      )}
+    </>
   );
 }
 

@@ -237,6 +237,7 @@ export const screens = {
     off: "off",
     read: (age: string): string => `read ${age}`,
     noFolder: "(does not exist)",
+    missingFolders: (count: number): string => `${count} folders that do not exist`,
     notFound: (count: number): string => `Not found (${count})`,
     loading: "Loading",
     failed: (reason: string): string => `This did not work: ${reason}`,

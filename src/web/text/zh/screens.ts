@@ -225,6 +225,7 @@ export const screens = {
     off: "关闭",
     read: (age: string): string => `读取于 ${age}`,
     noFolder: "（不存在）",
+    missingFolders: (count: number): string => `${count} 个不存在的文件夹`,
     notFound: (count: number): string => `未找到（${count}）`,
     loading: "正在加载",
     failed: (reason: string): string => `操作失败：${reason}`,
