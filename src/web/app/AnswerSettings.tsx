@@ -3,7 +3,7 @@ import { MIN_PASSPHRASE } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
-import { PassphraseField } from "./PassphraseField.tsx";
+import { PassphraseAccount, PassphraseField } from "./PassphraseField.tsx";
 import { useClient } from "./store.ts";
 
 /** Sets, changes and removes the passphrase that a page needs to answer agents. */
@@ -56,6 +56,7 @@ export function AnswerSettings(): ReactNode {
             if (isReady) void change(next);
           }}
         >
+          <PassphraseAccount />
           {isSet && (
             <PassphraseField
               label={t.unlock.current}

@@ -30,3 +30,8 @@ export function PassphraseField({
     </p>
   );
 }
+
+/** The account that a form's passphrases belong to. Without one, password managers may offer those of other logins at this address. */
+export function PassphraseAccount(): ReactNode {
+  return <input type="text" autoComplete="username" value="Verbatim" readOnly hidden />;
+}

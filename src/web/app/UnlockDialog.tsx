@@ -5,7 +5,7 @@ import { apiOf } from "../api/api.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { PassphraseField } from "./PassphraseField.tsx";
+import { PassphraseAccount, PassphraseField } from "./PassphraseField.tsx";
 import { useClient } from "./store.ts";
 
 /** Asks for the answer passphrase, after the daemon refused an answer without it. */
@@ -34,6 +34,7 @@ export function UnlockDialog(): ReactNode {
     <Dialog title={t.unlock.title} onClose={() => giveUpUnlocking(client.answer_lock)}>
       <form onSubmit={(event) => void submit(event)}>
         <p className="dialog-note">{t.unlock.note}</p>
+        <PassphraseAccount />
         <PassphraseField
           input={field}
           label={t.unlock.passphrase}
