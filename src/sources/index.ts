@@ -27,7 +27,7 @@ import { openCode } from "./opencode/format.ts";
 import { openHands } from "./openhands/format.ts";
 import { pi } from "./pi/format.ts";
 import { qwenCode } from "./qwen-code/format.ts";
-import { clineTasks, rooCode } from "./roo-code/format.ts";
+import { clineTasks, kiloCode, rooCode } from "./roo-code/format.ts";
 import { sweAgent } from "./swe-agent/format.ts";
 import { verbatim } from "./verbatim/format.ts";
 import { vibe } from "./vibe/format.ts";
@@ -59,6 +59,7 @@ export const formats: readonly Format[] = [
   rooCode,
   clineTasks,
   copilotChat,
+  kiloCode,
   cursorIde,
   zed,
   openCode,

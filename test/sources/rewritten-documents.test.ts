@@ -10,7 +10,7 @@ import { copilotChat } from "../../src/sources/copilot-chat/format.ts";
 import { chatReader } from "../../src/sources/copilot-chat/reader.ts";
 import { createLineReader } from "../../src/sources/lines/lines.ts";
 import { headerLine, parseLogLine } from "../../src/sources/record-log/log-line.ts";
-import { clineTasks, rooCode } from "../../src/sources/roo-code/format.ts";
+import { clineTasks, kiloCode, rooCode } from "../../src/sources/roo-code/format.ts";
 import { taskReader } from "../../src/sources/roo-code/reader.ts";
 import { damaged, damages } from "../fuzz/damage.ts";
 import { expectRead } from "../fuzz/readers.ts";
@@ -132,6 +132,11 @@ const agents: { format: Format; reader: RecordReader<never>; store: string }[] =
     format: clineTasks,
     reader: taskReader("cline-vscode") as RecordReader<never>,
     store: taskFolder("saoudrizwan.claude-dev"),
+  },
+  {
+    format: kiloCode,
+    reader: taskReader("kilo-code") as RecordReader<never>,
+    store: taskFolder("kilocode.kilo-code"),
   },
   { format: amp, reader: ampReader as RecordReader<never>, store: threadFile() },
   { format: copilotChat, reader: chatReader as RecordReader<never>, store: chatFile() },

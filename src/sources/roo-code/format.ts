@@ -31,7 +31,7 @@ function taskFormat({ id, name, variable, extension, others = [] }: Extension): 
     detect: (head) => id === ROO && isTask(head),
     snapshots: {
       storeOf,
-      recognizes: (store) => hasTask(store) && isOf(store.path, extension),
+      recognizes: (store) => hasTask(store) && extensionIn(store.path) === extension,
       sessions: (store) => taskSessions(store),
       // Each task has a copy of the repository.
       skips: ["checkpoints"],
@@ -41,11 +41,17 @@ function taskFormat({ id, name, variable, extension, others = [] }: Extension): 
 }
 
 const ROO = "roo-code";
+const ROO_EXTENSION = "rooveterinaryinc.roo-cline";
 const CLINE_EXTENSION = "saoudrizwan.claude-dev";
+const KILO_EXTENSION = "kilocode.kilo-code";
 
 /** A copied folder names no extension. It is treated as Roo Code's, which uses Cline's format. */
-const isOf = (path: string, extension: string): boolean =>
-  extension === CLINE_EXTENSION ? path.includes(extension) : !path.includes(CLINE_EXTENSION);
+const extensionIn = (path: string): string =>
+  path.includes(CLINE_EXTENSION)
+    ? CLINE_EXTENSION
+    : path.includes("kilocode")
+      ? KILO_EXTENSION
+      : ROO_EXTENSION;
 
 /** Whether a head is the start of `ui_messages.json`. */
 function isTask(head: Uint8Array): boolean {
@@ -65,7 +71,7 @@ export const rooCode = taskFormat({
   name: "Roo Code",
   // Verbatim's own variable: Roo Code has none.
   variable: "ROO_CODE_HOME",
-  extension: "rooveterinaryinc.roo-cline",
+  extension: ROO_EXTENSION,
 });
 
 /** Cline as an extension of VS Code, before its tasks became the sessions of `cline`. */
@@ -76,4 +82,18 @@ export const clineTasks = taskFormat({
   variable: "CLINE_VSCODE_HOME",
   extension: CLINE_EXTENSION,
   others: [".cline/data/tasks"],
+});
+
+/**
+ * Kilo Code as an extension of VS Code before version 7, a fork of Roo Code, and the command line version of that time. It stores
+ * what `history_item.json` would contain elsewhere. Source: `packages/types/src/message.ts` and `src/core/task/Task.ts` of
+ * Kilo-Org/kilocode.
+ */
+export const kiloCode = taskFormat({
+  id: "kilo-code",
+  name: "Kilo Code",
+  // Verbatim's own variable: the extension has none.
+  variable: "KILO_CODE_HOME",
+  extension: KILO_EXTENSION,
+  others: [".kilocode/cli/global/tasks"],
 });

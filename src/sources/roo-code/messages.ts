@@ -39,6 +39,12 @@ export function readMessage(state: TaskState, conversation: Conversation, record
   } else conversation.unknown(value, sourceTitle("message_of_role", { role: asString(value.role) }));
 }
 
+/** Names of the extensions in titles. */
+const NAMES: Readonly<Record<string, string>> = {
+  "roo-code": "Roo Code",
+  "cline-vscode": "Cline",
+  "kilo-code": "Kilo Code",
+};
 /** Maximum number of waiting calls that were written as text. */
 const MAX_WRITTEN = 64;
 const CUT = /\s*\[Response interrupted by ([^\]]+)\]\s*$/;
@@ -118,7 +124,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     if (written !== undefined) emitWrittenResults(state, conversation, written, typed);
     written = undefined;
   };
-  for (const block of blocksIn(message.content)) {
+  for (const block of blocksIn(message.content).flatMap(withoutDetails)) {
     const text = block.type === "text" ? asString(block.text) : undefined;
     const [begins, name = ""] = /^\[(\w+)(?: for [\s\S]*?)?\] Result:\s*/.exec(text ?? "") ?? [];
     if (block.type === "tool_result" || block.type === "tool-result") {
@@ -130,7 +136,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
       had_results = true;
       const rest = text.slice(begins.length);
       written = { name, texts: rest === "" ? [] : [{ type: "text", text: rest }] };
-    } else if (text !== undefined && /^\s*<environment_details>/.test(text)) {
+    } else if (text !== undefined && DETAILS.test(text)) {
       endWritten();
       context.push(text);
       updateFacts(state, conversation, text);
@@ -150,7 +156,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
   if (context.length > 0) {
     if (parts.length > 0 && !queued) conversation.beginTurn();
     conversation.context(
-      sourceTitle("context_from", { agent: state.agent === "roo-code" ? "Roo Code" : "Cline" }),
+      sourceTitle("context_from", { agent: NAMES[state.agent] ?? state.agent }),
       context.map((text) => ({ type: "text" as const, text })),
     );
   }
@@ -160,6 +166,20 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     queued,
     ...(isTask && state.parent !== undefined && { origin: "agent" as const }),
   });
+}
+
+const DETAILS = /^\s*<environment_details>/;
+
+/** The blocks of a result and of the description of the environment that Kilo Code put into it. */
+function withoutDetails(block: JsonObject): JsonObject[] {
+  if (block.type !== "tool_result" || !Array.isArray(block.content)) return [block];
+  const items = blocksIn(block.content);
+  const isDetails = (item: JsonObject): boolean =>
+    item.type === "text" && DETAILS.test(asString(item.text) ?? "");
+  const details = items.filter(isDetails);
+  return details.length === 0
+    ? [block]
+    : [{ ...block, content: items.filter((item) => !isDetails(item)) }, ...details];
 }
 
 const TAGGED_TEXT = /<(task|feedback|answer|user_message)>\n?([\s\S]*?)\n?<\/\1>/;

@@ -12,8 +12,8 @@ import type { TaskState } from "./state.ts";
 import { endUiStep, readUiMessage } from "./ui-messages.ts";
 
 /**
- * Creates a reader for tasks of Roo Code and the Cline extension. Records: `head`, `message:<time>` of the conversation with
- * the model, and `ui:<time>` of the messages shown to the person, which add what the conversation lacks.
+ * Creates a reader for tasks of Roo Code, Kilo Code and the Cline extension. Records: `head`, `message:<time>` of the conversation
+ * with the model, and `ui:<time>` of the messages shown to the person, which add what the conversation lacks.
  */
 export function taskReader(agent: string): RecordReader<TaskState> {
   const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(agent, name));

@@ -25,8 +25,10 @@ const SILENT = new Map([
   ["api_req_deleted", "deleted request"],
   ["deleted_api_reqs", "tokens of deleted requests"],
   ["api_req_rate_limited", "wait for the rate limit"],
+  ["api_req_rate_limit_wait", "wait for the rate limit"],
   ["checkpoint_saved", "checkpoint"],
   ["checkpoint_created", "checkpoint"],
+  ["checkpoint_restore", "question whether to restore a checkpoint"],
   ["browser_session_status", "state of the browser"],
   ["load_mcp_documentation", "loading of documentation"],
   ["subagent_usage", "tokens of a sub-agent"],
@@ -97,6 +99,10 @@ function emitEvent(conversation: Conversation, kind: string, value: JsonObject, 
     case "command_permission_denied":
     case "conditional_rules_applied":
     case "auto_approval_max_req_reached":
+    case "payment_required_prompt":
+    case "unauthorized_prompt":
+    case "promotion_model_sign_up_required_prompt":
+    case "invalid_model":
     case "info":
     case "hook_status":
     case "hook_output_stream":
@@ -147,7 +153,7 @@ export function endUiStep(state: TaskState, conversation: Conversation): void {
   if (conversation.hasOpenStep) conversation.endStep({ usage });
 }
 
-/** Since this time (3.29.5), `tokensIn` of Roo Code includes cache reads and writes for all providers. */
+/** Since this time (3.29.5), `tokensIn` of Roo Code and its fork includes cache reads and writes for all providers. */
 const WHOLE_SINCE = Date.UTC(2025, 10, 1);
 
 function usageOf(facts: JsonObject, { agent, conversation }: TaskState): Usage | undefined {
@@ -160,7 +166,7 @@ function usageOf(facts: JsonObject, { agent, conversation }: TaskState): Usage |
   const cached = cache_read + cache_write;
   const all = input ?? 0;
   const isWhole =
-    agent === "roo-code" &&
+    agent !== "cline-vscode" &&
     all >= cached &&
     (facts.apiProtocol === "openai" || conversation.at >= WHOLE_SINCE);
   return {
