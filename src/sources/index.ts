@@ -18,6 +18,7 @@ import { goose } from "./goose/format.ts";
 import { grok } from "./grok/format.ts";
 import { iflow } from "./iflow/format.ts";
 import { inspect } from "./inspect/format.ts";
+import { kilo } from "./kilo/format.ts";
 import { kimi } from "./kimi/format.ts";
 import { kimiCli } from "./kimi-cli/format.ts";
 import { klaudeCode } from "./klaude-code/format.ts";
@@ -62,6 +63,7 @@ export const formats: readonly Format[] = [
   kiloCode,
   cursorIde,
   zed,
+  kilo,
   openCode,
   amp,
   goose,

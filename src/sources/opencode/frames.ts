@@ -9,6 +9,9 @@ import { itemWithId } from "../recent-items.ts";
 import { openCodePartId, openCodeSessionId } from "./ids.ts";
 import type { OpenCodeState } from "./state.ts";
 
+/** The names of the products in texts. */
+export const NAMES = { opencode: "opencode", kilo: "Kilo" } as const;
+
 /** The frames of one record and its disposition. */
 export class OpenCodeFrames {
   protected readonly state: OpenCodeState;
@@ -22,7 +25,7 @@ export class OpenCodeFrames {
   }
 
   protected get session_id(): string {
-    this.state.session_id ??= openCodeSessionId(this.state.name);
+    this.state.session_id ??= openCodeSessionId(this.state.name, this.state.product);
     return this.state.session_id;
   }
 
@@ -68,7 +71,7 @@ export class OpenCodeFrames {
   }
 
   protected retract(message: string, part: string | undefined, role: "user" | "assistant"): void {
-    const reason = textFields("reason", retractionReason("undone_in", { agent: "opencode" }));
+    const reason = textFields("reason", retractionReason("undone_in", { agent: NAMES[this.state.product] }));
     const message_id = this.messageId(message);
     if (part !== undefined)
       this.put({ type: "message.retract", message_id, part_id: this.partId(part), ...reason });

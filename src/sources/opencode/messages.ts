@@ -3,6 +3,7 @@ import { textFields } from "../../model/text/display-text.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
 import { stopOf, usageOf } from "./fields.ts";
+import { NAMES } from "./frames.ts";
 import { PartReading } from "./parts.ts";
 import type { OpenCodeMessage } from "./state.ts";
 
@@ -62,7 +63,7 @@ export class MessageReading extends PartReading {
   }
 
   protected deleted(kind: string, id: string): void {
-    const reason = "deleted in opencode";
+    const reason = `deleted in ${NAMES[this.state.product]}`;
     this.fold("its earlier parts");
     const message_id = this.messageId(id);
     if (kind === "message" || kind === "entry") this.put({ type: "message.retract", message_id, reason });

@@ -1,29 +1,40 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { RecordReader, RecordResult } from "../contract.ts";
 import { EntryReading } from "./entries.ts";
-import { openCodeSessionId } from "./ids.ts";
+import { type OpenCodeProduct, openCodeSessionId } from "./ids.ts";
 import type { OpenCodeState } from "./state.ts";
 
 const PLACEHOLDER_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T/;
 /** The agent of a session that has not switched. */
-const DEFAULT_AGENT = "build";
+const DEFAULT_AGENTS = { opencode: "build", kilo: "code" } as const;
 
 /** Reads the records of `stores.ts`. Part ids are derived from rows, so a revision changes its part in place. */
-export const openCodeReader: RecordReader<OpenCodeState> = {
-  initialState: () => ({ name: "", at: 0, messages: [], calls: [], agent: DEFAULT_AGENT }),
-  sessionId: ({ session_id }) => session_id,
-  read: (state, record) => new RecordReading(state, record).read(),
-  end: () => [],
-  linkFacts({ session_id, name, parent, calls, run_at = 0 }) {
-    if (session_id === undefined) return { sessions: [] };
-    const group = parent === undefined ? session_id : openCodeSessionId(parent);
-    const run =
-      parent === undefined
-        ? undefined
-        : { agent_key: name, parent_session_id: openCodeSessionId(parent), at: run_at };
-    return { sessions: [{ session_id, group, calls, ...(run !== undefined && { run }) }] };
-  },
-};
+export const openCodeReader = readerOf("opencode");
+/** As `openCodeReader`, of Kilo's sessions. */
+export const kiloReader = readerOf("kilo");
+
+function readerOf(product: OpenCodeProduct): RecordReader<OpenCodeState> {
+  return {
+    initialState: () => ({
+      product,
+      name: "",
+      at: 0,
+      messages: [],
+      calls: [],
+      agent: DEFAULT_AGENTS[product],
+    }),
+    sessionId: ({ session_id }) => session_id,
+    read: (state, record) => new RecordReading(state, record).read(),
+    end: () => [],
+    linkFacts({ session_id, name, parent, calls, run_at = 0 }) {
+      if (session_id === undefined) return { sessions: [] };
+      const group = parent === undefined ? session_id : openCodeSessionId(parent, product);
+      const run =
+        parent === undefined ? undefined : { agent_key: name, parent_session_id: group, at: run_at };
+      return { sessions: [{ session_id, group, calls, ...(run !== undefined && { run }) }] };
+    },
+  };
+}
 
 class RecordReading extends EntryReading {
   read(): RecordResult {
@@ -63,13 +74,15 @@ class RecordReading extends EntryReading {
     this.put({
       type: "session.update",
       patch: {
-        agent: "opencode",
+        agent: state.product,
         ...(version !== undefined && { agent_version: version }),
         ...(title !== undefined && !PLACEHOLDER_TITLE.test(title) && { title }),
         ...(cwd !== undefined && { cwd }),
-        ...(forked !== undefined && { forked_from: { session_id: openCodeSessionId(forked) } }),
+        ...(forked !== undefined && {
+          forked_from: { session_id: openCodeSessionId(forked, state.product) },
+        }),
         ...(parent !== undefined && {
-          parent: { session_id: openCodeSessionId(parent) },
+          parent: { session_id: openCodeSessionId(parent, state.product) },
           run: {
             ...(name_of_run !== undefined && { name: name_of_run }),
             ...(title !== undefined && { task: title.replace(/ \(@.+ subagent\)$/, "") }),

@@ -1,5 +1,6 @@
 import type { Part } from "../../model/messages/part.ts";
 import type { SessionLinkFacts } from "../contract.ts";
+import type { OpenCodeProduct } from "./ids.ts";
 
 /** A message that later records refer to. */
 export interface OpenCodeMessage {
@@ -15,6 +16,7 @@ export interface OpenCodeMessage {
 
 /** State of an opencode session between records. */
 export interface OpenCodeState {
+  product: OpenCodeProduct;
   session_id?: string;
   name: string;
   parent?: string;

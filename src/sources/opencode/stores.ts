@@ -3,6 +3,9 @@ import type { OpenStore, SnapshotRecord, SnapshotSession, Snapshots } from "../c
 import { parseObject } from "../lines/parse-object.ts";
 import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 
+/** The name of a database, of opencode or its fork Kilo, and of the files beside it. */
+const DATABASE = /^((?:opencode|kilo)(?:-[\w.-]+)?\.db)(?:-wal|-shm|-journal)?$/;
+
 /**
  * opencode's session stores: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), or the older folder `storage`. The
  * records of a session are ordered by id, which is chronological: the session, its messages and their parts, and for each ended
@@ -13,7 +16,7 @@ import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 export const openCodeSnapshots: Snapshots = {
   storeOf(path) {
     const segments = path.split("/");
-    const database = /^(opencode(?:-[\w.-]+)?\.db)(?:-wal|-shm|-journal)?$/.exec(segments.at(-1) ?? "")?.[1];
+    const database = DATABASE.exec(segments.at(-1) ?? "")?.[1];
     if (database !== undefined) return [...segments.slice(0, -1), database].join("/");
     const at = segments.indexOf("storage");
     const kind = segments[at + 1];
@@ -191,7 +194,7 @@ function databaseRecords(
 function* storageSessions(store: OpenStore): Generator<SnapshotSession> {
   // The upgrade to the database copied everything and left the folder in place.
   const folder = store.path.slice(0, store.path.lastIndexOf("/"));
-  if (store.list(folder).some((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name))) return;
+  if (store.list(folder).some((name) => DATABASE.test(name))) return;
   for (const project of store.list(`${store.path}/session`)) {
     for (const name of store.list(`${store.path}/session/${project}`)) {
       const path = `${store.path}/session/${project}/${name}`;
