@@ -9,6 +9,7 @@ import { codexExec } from "./codex-exec/format.ts";
 import type { Format } from "./contract.ts";
 import { copilotChat } from "./copilot-chat/format.ts";
 import { copilotCli } from "./copilot-cli/format.ts";
+import { crush } from "./crush/format.ts";
 import { cursor } from "./cursor/format.ts";
 import { cursorIde } from "./cursor-ide/format.ts";
 import { droid } from "./droid/format.ts";
@@ -67,6 +68,7 @@ export const formats: readonly Format[] = [
   openCode,
   amp,
   goose,
+  crush,
   openHands,
   vibe,
   antigravity,

@@ -91,7 +91,7 @@ const NAMES: Record<Kind, string> = {
   diff: "edit multiedit write create createfile writefile writetofile editfile searchreplace strreplace replace replaceinfile editor strreplaceeditor applypatch notebookedit editnotebook",
   delete: "delete deletefile",
   read: "read readfile readfiles view viewfile readmediafile openfile",
-  todos: "todowrite todolist writetodos updateplan settodolist",
+  todos: "todos todowrite todolist writetodos updateplan settodolist",
   web_search: "websearch googlewebsearch searchweb",
   web_fetch: "webfetch fetchurl fetchwebcontent fetch readwebpage",
   sub_agent: "task agent spawnagent subagent spawnsubagent newtask createsubagent sessionsspawn",
@@ -112,7 +112,7 @@ const PAYLOADS: Record<Kind, (input: JsonObject) => UiExtra | undefined> = {
     );
     const command =
       first(input, "command", "cmd", "script") ?? (commands.length > 0 ? commands.join("\n") : undefined);
-    const cwd = first(input, "cwd", "workdir", "working_directory", "workingDirectory");
+    const cwd = first(input, "cwd", "workdir", "working_dir", "working_directory", "workingDirectory");
     return { type: "shell", ...(command !== undefined && { command }), ...(cwd !== undefined && { cwd }) };
   },
   diff: () => ({ type: "diff", files: [] }),
