@@ -39,6 +39,7 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order:
       "[context] U [note] T x c:read_file c:run_in_terminal- c:runSubagent | x c:replace_string_in_file | x c:get_errors- [context] [context] U x [interrupt] U [note] [error] U ?? x U c:list_dir | x",
     statuses: "completed interrupted failed completed completed",
+  },
   "crush/5e6f7a8b-9c0d-4e1f-8a2b-3c4d5e6f7a8b.records.jsonl": {
     order: "U T x c:bash c:edit u | c:agent | x [compaction] U [note] U c:view- [interrupt]",
     statuses: "completed completed interrupted",

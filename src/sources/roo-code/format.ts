@@ -85,8 +85,8 @@ export const clineTasks = taskFormat({
 });
 
 /**
- * Kilo Code as an extension of VS Code before version 7, a fork of Roo Code, and the command line version of that time. It stores
- * what `history_item.json` would contain elsewhere. Source: `packages/types/src/message.ts` and `src/core/task/Task.ts` of
+ * Kilo Code as an extension of VS Code before version 7, a fork of Roo Code, and the command line version of that time. Most
+ * versions write no `history_item.json`. Source: `packages/types/src/message.ts` and `src/core/task/Task.ts` of
  * Kilo-Org/kilocode.
  */
 export const kiloCode = taskFormat({
