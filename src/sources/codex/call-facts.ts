@@ -2,8 +2,8 @@ import type { ToolStatus } from "../../model/messages/message.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { FileDiff } from "../../model/parts/ui-extra.ts";
+import { localPath } from "../conversation/path-url.ts";
 import { type Output, readContent } from "./output.ts";
-import { localPath } from "./path-url.ts";
 import { declined, outcomeOfText } from "./refusals.ts";
 import { type CallFacts, commandText } from "./tool-extra.ts";
 

@@ -1,5 +1,7 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
+import { readChanges } from "../conversation/patch.ts";
+import { localPath } from "../conversation/path-url.ts";
 import { commandFacts, imageOutput, imagePrompt, mcpFacts, patchFacts, searchOutput } from "./call-facts.ts";
 import type { Call } from "./call-table.ts";
 import type { Calls } from "./calls.ts";
@@ -7,8 +9,6 @@ import { folded, hidden, SHOWN } from "./disposition.ts";
 import { type Line, rawMember } from "./line.ts";
 import { messageOf } from "./notices.ts";
 import { type Output, readContent } from "./output.ts";
-import { readChanges } from "./patch.ts";
-import { localPath } from "./path-url.ts";
 import type { Runs } from "./runs.ts";
 import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turn-writer.ts";

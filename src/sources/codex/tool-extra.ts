@@ -4,8 +4,8 @@ import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 import { scriptCalls } from "../../model/parts/script-calls.ts";
 import { todoItemOf } from "../../model/parts/todo-item.ts";
 import type { FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
+import { readPatch } from "../conversation/patch.ts";
 import type { Output } from "./output.ts";
-import { readPatch } from "./patch.ts";
 
 /** Facts about a call from other logs, beyond its output. */
 export interface CallFacts {

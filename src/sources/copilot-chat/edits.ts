@@ -1,6 +1,6 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff } from "../../model/parts/ui-extra.ts";
-import { readPatch } from "../codex/patch.ts";
+import { readPatch } from "../conversation/patch.ts";
 import { fileDiff } from "../conversation/unified-diff.ts";
 import { pathOf } from "./values.ts";
 

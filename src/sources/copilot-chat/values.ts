@@ -1,5 +1,5 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import { localPath } from "../codex/path-url.ts";
+import { localPath } from "../conversation/path-url.ts";
 import { namesOf } from "../conversation/paths.ts";
 
 /** The text of a Markdown value: a string, or `{value}`. Links without a text, which VS Code shows as file names, are named. */

@@ -1,6 +1,6 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import { localPath } from "../codex/path-url.ts";
 import type { OpenStore } from "../contract.ts";
+import { localPath } from "../conversation/path-url.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { hasTable } from "../tables/tables.ts";
 

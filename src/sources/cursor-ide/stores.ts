@@ -1,10 +1,10 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
+import { changeOf } from "../conversation/content-change.ts";
 import { inputOf } from "../conversation/tool-payload.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { hasTable } from "../tables/tables.ts";
-import { changeOf } from "./edits.ts";
 import { createFolders, type Folders, type ListEntry, listEntries, workspaceOf } from "./folders.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { ToolResult } from "../conversation/conversation.ts";
 import { first, inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff } from "../conversation/unified-diff.ts";
 import { parseObject } from "../lines/parse-object.ts";
-import { chunkHunks } from "./edits.ts";
+import { chunkHunks } from "./diff-chunks.ts";
 
 /** A tool call and its result, which Cursor keeps in one object, `toolFormerData`. */
 export interface IdeCall {

@@ -1,4 +1,4 @@
-/** The path in a `file:` URL, as Codex records paths since 2026; any other text unchanged. */
+/** The path in a `file:` URL; any other text unchanged. */
 export function localPath(text: string): string {
   if (!text.startsWith("file://")) return text;
   const encoded = text.slice("file://".length);
