@@ -1,4 +1,4 @@
-import type { SessionLinkFacts } from "../contract.ts";
+import type { LinkFacts, SessionLinkFacts } from "../contract.ts";
 import { first, inputOf, startsRuns } from "./tool-payload.ts";
 
 type Start = SessionLinkFacts["calls"][number];
@@ -57,4 +57,31 @@ export function setRuns(
   state.runs = state.runs.filter((run) => run.tool_call_id !== tool_call_id);
   for (const start of starts.slice(0, MAX_RUNS - state.runs.length))
     state.runs.push({ tool_call_id, ...start });
+}
+
+/** A session whose record names the session that started it, if any. */
+interface ChildSession extends StartedRuns {
+  conversation: { session_id: string; at: number };
+  parent?: string;
+  /** The call that started it. */
+  call?: string;
+  /** The prompt that it was started with, as `promptKey` returns it. */
+  task?: string;
+}
+
+export function linkFactsOf({
+  conversation: { session_id, at },
+  parent,
+  call,
+  task,
+  runs,
+}: ChildSession): LinkFacts {
+  const run = parent !== undefined && {
+    agent_key: session_id,
+    parent_session_id: parent,
+    ...(call !== undefined && { tool_call_id: call }),
+    ...(task !== undefined && { prompt: task }),
+    at,
+  };
+  return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
 }

@@ -8,7 +8,7 @@ import { emitCall } from "../conversation/blocks.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
-import { noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { linkFactsOf, noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { first, inputOf } from "../conversation/tool-payload.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { mediaOf, readUser } from "./prompt.ts";
@@ -46,16 +46,7 @@ export const crushReader = conversationReader<CrushState>({
     ...startedRuns(),
   }),
   read,
-  linkFacts({ conversation: { session_id, at }, parent, call, task, runs }) {
-    const run = parent !== undefined && {
-      agent_key: session_id,
-      parent_session_id: parent,
-      ...(call !== undefined && { tool_call_id: call }),
-      ...(task !== undefined && { prompt: task }),
-      at,
-    };
-    return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
-  },
+  linkFacts: linkFactsOf,
 });
 
 function read(state: CrushState, record: SessionRecord): RecordResult {

@@ -5,7 +5,7 @@ import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
-import { promptKey, startedRuns } from "../conversation/runs.ts";
+import { linkFactsOf, promptKey, startedRuns } from "../conversation/runs.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { type FoundBubble, readAnswer } from "./answer.ts";
 import { pathOf } from "./folders.ts";
@@ -33,16 +33,7 @@ export const ideReader = conversationReader<IdeState>({
     conversation.close(stopped);
     return conversation.take();
   },
-  linkFacts({ conversation: { session_id, at }, parent, call, task, runs }) {
-    const run = parent !== undefined && {
-      agent_key: session_id,
-      parent_session_id: parent,
-      ...(call !== undefined && { tool_call_id: call }),
-      ...(task !== undefined && { prompt: task }),
-      at,
-    };
-    return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
-  },
+  linkFacts: linkFactsOf,
 });
 
 function read(state: IdeState, record: SessionRecord): RecordResult {

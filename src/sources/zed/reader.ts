@@ -8,7 +8,7 @@ import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
-import { promptKey, startedRuns } from "../conversation/runs.ts";
+import { linkFactsOf, promptKey, startedRuns } from "../conversation/runs.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { readContent } from "./answer.ts";
 import { readOlder } from "./older.ts";
@@ -32,15 +32,7 @@ export const zedReader = conversationReader<ZedState>({
     ...startedRuns(),
   }),
   read,
-  linkFacts({ conversation: { session_id, at }, parent, task, runs }) {
-    const run = parent !== undefined && {
-      agent_key: session_id,
-      parent_session_id: parent,
-      ...(task !== undefined && { prompt: task }),
-      at,
-    };
-    return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
-  },
+  linkFacts: linkFactsOf,
 });
 
 function read(state: ZedState, record: SessionRecord): RecordResult {
