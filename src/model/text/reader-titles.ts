@@ -141,7 +141,7 @@ export const readerTitles = {
   turn_ended_with: ({ status }: { status: string }) => `The turn ended: ${status}`,
 
   // Cursor (IDE)
-  prompt_not_stored: "A prompt that Cursor does not have any more",
+  prompt_not_stored: "A prompt that Cursor no longer has",
 
   // Droid
   hook_status: ({ hook, status = "ran" }: { hook: string } & Optional<"status">) => `Hook ${hook}: ${status}`,

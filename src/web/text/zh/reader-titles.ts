@@ -121,7 +121,7 @@ export const readerTitles: Translation<typeof english> = {
   turn_ended_with: ({ status }) => `本轮已结束：${status}`,
 
   // Cursor (IDE)
-  prompt_not_stored: "Cursor 已不再保存的一条提示",
+  prompt_not_stored: "Cursor 不再保存的提示词",
 
   // Droid
   hook_status: ({ hook, status = "已运行" }) => `钩子 ${hook}：${status}`,
