@@ -22,6 +22,7 @@ import { inspect } from "./inspect/format.ts";
 import { kilo } from "./kilo/format.ts";
 import { kimi } from "./kimi/format.ts";
 import { kimiCli } from "./kimi-cli/format.ts";
+import { kiro } from "./kiro/format.ts";
 import { klaudeCode } from "./klaude-code/format.ts";
 import { ohMyPi } from "./oh-my-pi/format.ts";
 import { openclaw } from "./openclaw/format.ts";
@@ -69,6 +70,7 @@ export const formats: readonly Format[] = [
   amp,
   goose,
   crush,
+  kiro,
   openHands,
   vibe,
   antigravity,

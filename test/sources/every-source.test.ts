@@ -65,6 +65,11 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "[note] [context] U T x c:bash! [note] | x ?? [note]",
     statuses: "completed",
   },
+  "kiro/3f2b8c1e-9d7a-4e6b-b1c2-0a9f8e7d6c5b.records.jsonl": {
+    order:
+      "[compaction] [context] U x c:fs_read c:execute_bash! | x c:fs_write | x U c:github___create_release- U x",
+    statuses: "completed interrupted completed",
+  },
   "opencode/ses_tide.records.jsonl": {
     order: "U T x c:bash c:bash! | x U x",
     statuses: "completed completed",

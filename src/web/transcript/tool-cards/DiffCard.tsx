@@ -104,8 +104,17 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
       },
     ];
   }
-  const before = text(input, "old_text", "old_string", "old_str", "oldString", "oldText");
-  const after = text(input, "new_text", "new_string", "new_str", "newString", "newText", "new_source");
+  const before = text(input, "old_text", "old_string", "old_str", "oldStr", "oldString", "oldText");
+  const after = text(
+    input,
+    "new_text",
+    "new_string",
+    "new_str",
+    "newStr",
+    "newString",
+    "newText",
+    "new_source",
+  );
   if (before !== undefined || after !== undefined) return [compare(path, before ?? "", after ?? "")];
   const content = text(input, "content", "file_text", "contents");
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];

@@ -1,0 +1,132 @@
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { emitCall, resultOf } from "./blocks.ts";
+import type { KiroState } from "./state.ts";
+
+/** Payloads that describe the running session, and add nothing to what it says. */
+const BOOKKEEPING = new Set(["turn_start", "usage_summary", "session_metadata", "session_event"]);
+
+/**
+ * Reads a line of `messages.jsonl`, the log of Kiro CLI's third engine, which is that of the Kiro IDE: `{id, timestamp, payload}`.
+ * `undefined`: the record is of another kind. Source: `aws/amazon-q-developer-cli`, `crates/chat-cli-v2/src/agent/kas/schema.rs`
+ * and `v2_to_kas.rs`, which name five kinds of payloads; the others are from independent decoders (`casr`, aws-bench).
+ */
+export function readMessage(state: KiroState, record: SessionRecord): RecordResult | undefined {
+  const { value } = record;
+  const payload = asObject(value.payload);
+  const type = asText(payload?.type);
+  if (payload === undefined || type === undefined) return undefined;
+  state.named = true;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+  conversation.update({ agent: "kiro" });
+  if (BOOKKEEPING.has(type))
+    return conversation.result({ kind: "hidden", rule: "bookkeeping of the engine" });
+  const { prompt } = state;
+  delete state.prompt;
+  switch (type) {
+    case "session_start":
+    case "user":
+      readUser(state, conversation, record, { payload, before: prompt?.text });
+      break;
+    case "assistant":
+      readAnswer(conversation, payload);
+      break;
+    case "tool_call":
+      readCall(conversation, payload);
+      break;
+    case "tool_result":
+      conversation.endStep();
+      conversation.toolResult(
+        resultOf(asText(payload.toolCallId), payload.content, payload.success === false),
+      );
+      break;
+    case "tombstone":
+      readTombstone(conversation, payload);
+      break;
+    case "turn_end":
+      conversation.endTurn(isStopped(payload) ? "interrupted" : "completed");
+      return conversation.result({ kind: "folded", into: "the end of the turn" });
+    default:
+      conversation.unknown(value, sourceTitle("record_of_type", { type }));
+  }
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+const isStopped = (payload: JsonObject): boolean =>
+  /^(?:cancel|abort|interrupt)/i.test(asText(payload.stopReason) ?? asText(payload.status) ?? "");
+
+/** The first prompt is in `session_start`, and in some files again in a `user`. */
+function readUser(
+  state: KiroState,
+  conversation: Conversation,
+  { key }: SessionRecord,
+  { payload, before }: { payload: JsonObject; before: string | undefined },
+): void {
+  const text = asString(payload.content) ?? "";
+  const images = asArray(payload.images).map((item) => {
+    const image = asObject(item);
+    const data = asText(image?.data);
+    if (data === undefined) return { type: "unknown" as const, raw: item };
+    const mime = asText(image?.mime_type) ?? asText(image?.mimeType) ?? "image/png";
+    return { type: "image_url" as const, url: `data:${mime};base64,${data}` };
+  });
+  if (before !== undefined && before === text && images.length === 0) {
+    conversation.fold("the prompt before it");
+    return;
+  }
+  if (asText(text) === undefined && images.length === 0) return;
+  const parts = [...(asText(text) === undefined ? [] : [{ type: "text" as const, text }]), ...images];
+  const isHook = payload.source === "hook";
+  conversation.prompt(parts, {
+    queued: payload.source === "steer",
+    ...(isHook && { origin: "notification" }),
+  });
+  if (payload.type === "session_start" && text.length < 10_000) state.prompt = { key, text };
+}
+
+function readAnswer(conversation: Conversation, payload: JsonObject): void {
+  const text = asString(payload.content) ?? "";
+  switch (payload.operationType) {
+    case "Reasoning": {
+      const signature = asText(payload.reasoningSignature);
+      conversation.thinking(text, signature === undefined ? {} : { signature });
+      return;
+    }
+    case "Summary":
+      conversation.marker("compaction", sourceTitle("conversation_compacted"), text);
+      return;
+    case "Print":
+      conversation.marker("note", sourceTitle("notification"), text);
+      return;
+    default:
+      conversation.text(text);
+  }
+}
+
+/** Reads a call, or a later status of it. */
+function readCall(conversation: Conversation, payload: JsonObject): void {
+  const id = asText(payload.toolCallId);
+  if (id !== undefined && conversation.awaits(id)) conversation.fold("its call");
+  else emitCall(conversation, id, payload.toolName, payload.args);
+  if (payload.status === "denied") {
+    conversation.endStep();
+    conversation.toolResult({
+      id,
+      status: "aborted",
+      output_text: "",
+      outcome: { kind: "refused", by: "person" },
+    });
+  }
+}
+
+/** Reads the removal of messages. Those before a summary stay valid for the reader, only the model does not see them. */
+function readTombstone(conversation: Conversation, payload: JsonObject): void {
+  if (payload.kind === "summarization") {
+    conversation.fold("the summary after it");
+    return;
+  }
+  conversation.marker("rewind", sourceTitle("rewound"), undefined, payload);
+}

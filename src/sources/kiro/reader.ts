@@ -1,0 +1,31 @@
+import { retractionReason } from "../../model/text/retraction-reasons.ts";
+import { sourceTitle } from "../../model/text/source-titles.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
+import { readStored } from "./database.ts";
+import { readLogged, readSide } from "./log.ts";
+import { readMessage } from "./messages.ts";
+import { initialState, type KiroState, linkFacts } from "./state.ts";
+
+/** Reads sessions of Amazon Q Developer CLI and of the three engines of Kiro CLI. The shape of a record names its engine. */
+export const kiroReader = conversationReader<KiroState>({ initialState, read, readSide, linkFacts });
+
+function read(state: KiroState, record: SessionRecord): RecordResult {
+  return (
+    readStored(state, record) ??
+    readLogged(state, record) ??
+    readMessage(state, record) ??
+    other(state, record)
+  );
+}
+
+function other(state: KiroState, record: SessionRecord): RecordResult {
+  const conversation = new Conversation(state.conversation, record);
+  if (record.deleted === true) {
+    conversation.retract(retractionReason("removed_by", { agent: "Kiro CLI" }));
+    return conversation.result({ kind: "folded", into: "what it removed" });
+  }
+  conversation.unknown(record.value, sourceTitle("record_of_type", {}));
+  return conversation.result();
+}

@@ -1,0 +1,39 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { SessionLinkFacts } from "../contract.ts";
+import { type ConversationState, initialConversation } from "../conversation/conversation.ts";
+import { namesOf, stemOf } from "../conversation/paths.ts";
+
+/** State of a session between records. */
+export interface KiroState {
+  conversation: ConversationState;
+  named: boolean;
+  /** The session that started this one. */
+  parent?: string;
+  /** Keys of the last records of a database. One of them that is read again has changed. */
+  recent: string[];
+  /** The last prompt, while nothing follows it. `text`: only in files that may repeat it. */
+  prompt?: { key: string; text?: string };
+}
+
+/** The session id of a log's id. */
+export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("kiro", name));
+
+/**
+ * The session id of a conversation in the database. Kiro CLI copies a conversation to a log under the same id when it is
+ * continued there.
+ */
+export const databaseId = (name: string): string => uuidFrom("kiro", `database:${name}`);
+
+export function initialState({ path }: { path: string }): KiroState {
+  const names = namesOf(path);
+  const name = names.at(-1) === "messages.jsonl" ? (names.at(-2) ?? path) : stemOf(path);
+  return { conversation: initialConversation(idOf(name)), named: false, recent: [] };
+}
+
+export function linkFacts({ conversation: { session_id, at }, parent }: KiroState): {
+  sessions: SessionLinkFacts[];
+} {
+  const run = parent === undefined ? undefined : { agent_key: session_id, parent_session_id: parent, at };
+  return { sessions: [{ session_id, group: parent ?? session_id, calls: [], ...(run && { run }) }] };
+}
