@@ -17,6 +17,7 @@ import { droidExec } from "./droid-exec/format.ts";
 import { geminiCli } from "./gemini-cli/format.ts";
 import { goose } from "./goose/format.ts";
 import { grok } from "./grok/format.ts";
+import { hermes } from "./hermes/format.ts";
 import { iflow } from "./iflow/format.ts";
 import { inspect } from "./inspect/format.ts";
 import { kilo } from "./kilo/format.ts";
@@ -71,6 +72,7 @@ export const formats: readonly Format[] = [
   goose,
   crush,
   kiro,
+  hermes,
   openHands,
   vibe,
   antigravity,

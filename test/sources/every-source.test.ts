@@ -61,6 +61,10 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "U x c:developer__shell | x [context] U",
     statuses: "completed failed",
   },
+  "hermes/20260504_070000_a1b2c3.records.jsonl": {
+    order: "[context] U T x c:terminal! c:terminal- | T c:patch c:delegate_task | x [context] U x |",
+    statuses: "completed completed",
+  },
   "inspect/arithmetic.records.jsonl": {
     order: "[note] [context] U T x c:bash! [note] | x ?? [note]",
     statuses: "completed",

@@ -160,6 +160,9 @@ export const readerTitles = {
   user_answered: "The user answered",
   asked_for_approval: ({ tool = "a tool" }: Optional<"tool">) => `Asked for approval: ${tool}`,
 
+  // Hermes Agent
+  observed_message: "A message of the chat that was not for the agent",
+
   // Inspect
   target: ({ target }: { target: string }) => `Target: ${target}`,
   sample_failed: "The sample failed",

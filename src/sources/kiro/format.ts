@@ -20,6 +20,8 @@ export const kiro = recordLinesFormat({
       { variable: "XDG_DATA_HOME", folders: DATABASES },
       { home: ".local/share", folders: DATABASES },
       { home: "Library/Application Support", folders: DATABASES },
+      // The third engine does not use the variable.
+      { home: ".kiro", folders: ["sessions"] },
     ],
   },
   snapshots: kiroSnapshots,

@@ -33,7 +33,8 @@ const isSaved = ({ path }: OpenStore): boolean => path.endsWith(".json");
 /** Whether an object, or its first members, is the state of a conversation. */
 export const isConversation = (value: JsonObject | undefined): boolean =>
   asText(value?.conversation_id) !== undefined &&
-  (value?.history === undefined ? value?.next_message !== undefined : Array.isArray(value.history));
+  value?.next_message !== undefined &&
+  (value.history === undefined || Array.isArray(value.history));
 
 function* databaseSessions(store: OpenStore): Generator<SnapshotSession> {
   const seen = new Set<string>();

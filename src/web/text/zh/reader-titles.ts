@@ -140,6 +140,9 @@ export const readerTitles: Translation<typeof english> = {
   user_answered: "用户已回答",
   asked_for_approval: ({ tool = "某个工具" }) => `请求批准：${tool}`,
 
+  // Hermes Agent
+  observed_message: "聊天中并非发给智能体的消息",
+
   // Inspect
   target: ({ target }) => `期望结果：${target}`,
   sample_failed: "样本失败",
