@@ -143,6 +143,51 @@ it("reads the first schema, structured content, and a session that continues ano
   expect(orderOf(c?.parts ?? [])).toContain("??");
 });
 
+it("tells sub-agents, branches and continuations apart, though all name a parent", () => {
+  const path = join(folder, "five/state.db");
+  const { session, message } = createState(path);
+  const add = (id: string, cells: Record<string, string | number | null> = {}) => {
+    session(id, cells);
+    message(id, "user", "Hi");
+  };
+  const config = (value: object) => JSON.stringify(value);
+  add("root");
+  add("run", {
+    source: "subagent",
+    parent_session_id: "root",
+    model_config: config({ _delegate_from: "root" }),
+    end_reason: "compression",
+  });
+  add("run-2", {
+    source: "subagent",
+    parent_session_id: "run",
+    model_config: config({ _delegate_from: "root" }),
+  });
+  add("branch", {
+    parent_session_id: "root",
+    model_config: config({ _branched_from: "root" }),
+    end_reason: "compression",
+  });
+  add("branch-2", { parent_session_id: "branch", model_config: config({ _branched_from: "root" }) });
+  add("reset", { parent_session_id: "root", model_config: config({ _reset_from: "root" }), archived: 1 });
+  const store = openStore(path);
+  const sessions = look(hermes, store);
+  const ids = new Map([...sessions].map(([name, one]) => [closed(one).transcript.session_id, name]));
+  const facts = [...sessions].map(([name, { kind, records }]) => {
+    const { parent, forked_from } = patches(records);
+    return [name, kind, ids.get(parent?.session_id), ids.get(forked_from?.session_id)];
+  });
+  expect(facts).toEqual([
+    ["root", "session", undefined, undefined],
+    ["run", "run", "root", undefined],
+    ["run-2", "run", "root", "run"],
+    ["branch", "session", undefined, "root"],
+    ["branch-2", "session", undefined, "branch"],
+    ["reset", "session", undefined, undefined],
+  ]);
+  expect([...(hermes.snapshots?.sessions(store) ?? [])].map(({ archived }) => archived)).toContain(true);
+});
+
 it("follows messages that an older version deletes and inserts again", () => {
   const path = join(folder, "four/state.db");
   const { session, message, database } = createState(path, { first: true });

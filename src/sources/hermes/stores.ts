@@ -87,7 +87,7 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
 
 /**
  * Where a session comes from. Every kind of child names its parent, so `model_config` or the end of the parent has to say which
- * kind it is.
+ * kind it is. The session that continues a compressed one inherits its `model_config`: a marker counts if it names the parent.
  */
 function originOf(
   row: Row,
@@ -95,12 +95,18 @@ function originOf(
 ): { delegated_from?: string; continues?: string } {
   const config = inputOf(row.model_config);
   const parent = asText(row.parent_session_id);
-  const delegated_from = asText(config?._delegate_from) ?? (row.source === "subagent" ? parent : undefined);
-  if (delegated_from !== undefined) return { delegated_from };
-  const branch = asText(config?._branched_from);
+  const [delegate, branch] = [asText(config?._delegate_from), asText(config?._branched_from)];
   const end = parent === undefined ? undefined : ends.get(parent);
-  const continues = branch ?? (end === "compression" || end === "branched" ? parent : undefined);
-  return continues === undefined ? {} : { continues };
+  const continues =
+    end === "compression" || end === "branched" || (branch !== undefined && branch === parent)
+      ? parent
+      : undefined;
+  const isRun = row.source === "subagent" || (delegate !== undefined && delegate === (parent ?? delegate));
+  const delegated_from = isRun ? (delegate ?? parent) : undefined;
+  return {
+    ...(delegated_from !== undefined && { delegated_from }),
+    ...(continues !== undefined && { continues }),
+  };
 }
 
 function pick(row: Row, names: readonly string[]): JsonObject {

@@ -6,7 +6,7 @@ import { own } from "../conversation/own.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { base64Of } from "../copilot-chat/values.ts";
 
-/** A block of any generation: `{kind: "text", data}`, or `{Text: data}` in the database. */
+/** A block of any engine: `{kind: "text", data}`, or `{Text: data}` in the database. */
 export interface Block {
   kind: string | undefined;
   data: unknown;

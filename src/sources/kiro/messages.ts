@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
+import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
@@ -47,7 +48,7 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
       readTombstone(conversation, payload);
       break;
     case "turn_end":
-      conversation.endTurn(isStopped(payload) ? "interrupted" : "completed");
+      conversation.endTurn(statusOf(payload));
       return conversation.result({ kind: "folded", into: "the end of the turn" });
     default:
       conversation.unknown(value, sourceTitle("record_of_type", { type }));
@@ -55,8 +56,12 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-const isStopped = (payload: JsonObject): boolean =>
-  /^(?:cancel|abort|interrupt)/i.test(asText(payload.stopReason) ?? asText(payload.status) ?? "");
+/** How a turn ended, in the words of the protocol that the engine speaks (ACP), or in others. */
+function statusOf(payload: JsonObject): TurnStatus {
+  const reason = asText(payload.stopReason) ?? asText(payload.status) ?? "";
+  if (/^(?:cancel|abort|interrupt)/i.test(reason)) return "interrupted";
+  return /^(?:error|fail)/i.test(reason) ? "failed" : "completed";
+}
 
 /** The first prompt is in `session_start`, and in some files again in a `user`. */
 function readUser(
