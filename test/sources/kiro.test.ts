@@ -104,8 +104,8 @@ it("lists a conversation of both tables once, and one that is damaged", () => {
   expect(kinds("/torn")).toContain("unreadable");
 });
 
-it("recognizes a file of /save by its content, and reads images", () => {
-  const path = join(folder, "chat.json");
+it.each(["chat.json", "chat"])("recognizes a file of /save by its content, and reads images: %s", (name) => {
+  const path = join(folder, name);
   const image = { format: "Png", source: { Bytes: [137, 80, 78, 71] } };
   const saved = conversation("c3", [
     entry(

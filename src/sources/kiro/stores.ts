@@ -28,7 +28,8 @@ const OLD = "conversations";
 const hasNew = (store: OpenStore): boolean =>
   hasTable(store, NEW, ["key", "conversation_id", "value", "created_at", "updated_at"]);
 const hasOld = (store: OpenStore): boolean => hasTable(store, OLD, ["key", "value"]);
-const isSaved = ({ path }: OpenStore): boolean => path.endsWith(".json");
+/** Whether a store is a saved file, whose name the user chose. A database has another extension. */
+const isSaved = ({ path }: OpenStore): boolean => /(?:\.json|(?:^|[\\/])[^\\/.]+)$/.test(path);
 
 /** Whether an object, or its first members, is the state of a conversation. */
 export const isConversation = (value: JsonObject | undefined): boolean =>

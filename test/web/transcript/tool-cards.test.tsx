@@ -176,6 +176,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Edit src/a.ts +22 lines added, −11 removed 1.2 s",
   ],
   [
+    "an edit of Kiro CLI",
+    call("write", { command: "strReplace", path: "src/a.ts", oldStr: "one", newStr: "two" }),
+    undefined,
+    { type: "diff", files: [] },
+    "[OK] Edit src/a.ts +11 line added, −11 removed 1.2 s",
+  ],
+  [
     "an edit of one line",
     call("Edit", { file_path: "src/a.ts", old_string: "one", new_string: "two" }),
     undefined,
