@@ -75,7 +75,7 @@ export async function drive(
     emitError(
       driver,
       isAuthError(ending.error)
-        ? authText(current.label, ending.error, undefined)
+        ? authText(current.label, ending.error, { login: options.login })
         : `${current.label}: ${errorText(ending.error)}`,
     );
     return "failed";

@@ -21,6 +21,8 @@ export interface AcpAgentOptions {
   label?: string;
   /** The id of one of the logins that the agent offers. Absent: no login is requested. */
   auth_method?: string;
+  /** The command with which users log in. Absent: it is not known. */
+  login?: string;
   mcp_servers?: readonly McpServer[];
   /** Whether another process has the agent's session open. Absent: this cannot be determined. */
   isOpenElsewhere?(session_id: string): Promise<boolean>;

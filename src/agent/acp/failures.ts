@@ -36,24 +36,29 @@ function isAnswer(error: Error): error is Error & { code: number; data?: unknown
 /** What the user has to do once the cause is fixed. */
 type Retry = "prompt" | "again";
 
-/** The message for an agent that requires a login, with the login methods that it offers. */
+/**
+ * The message for an agent that requires a login. `methods`: those that the agent offers. `login`: the command with which users
+ * log in.
+ */
 export function authText(
   label: string,
   error: unknown,
-  authMethods: unknown,
-  retry: Retry = "prompt",
+  { methods, login, retry = "prompt" }: { methods?: unknown; login?: string | undefined; retry?: Retry },
 ): CodedText {
-  const ways = asArray(authMethods).flatMap((item) => {
+  const ways = asArray(methods).flatMap((item) => {
     const method = asObject(item);
     const id = asString(method?.id);
     if (id === undefined) return [];
     const description = asText(method?.description);
     return [`- ${asText(method?.name) ?? id}${description === undefined ? "" : `: ${description}`} (${id})`];
   });
+  const run = login === undefined ? "Log in with the agent's own program" : `Run \`${login}\` in a terminal`;
+  const configure =
+    ways.length === 0 ? "" : " or set `auth_method` in the agent's configuration to one of these ids,";
   return withLines(
     agentTitle("login_required", { agent: label, reason: errorText(error) }),
     ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
-    `Log in with the agent's own program, or set \`auth_method\` in the agent's configuration to one of these ids; then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
+    `${run},${configure} then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
   );
 }
 

@@ -42,6 +42,7 @@ interface OpenOptions {
   command: string;
   label?: string;
   auth_method?: string;
+  login?: string;
   mcp_servers?: readonly McpServer[];
   isOpenElsewhere?(session_id: string): Promise<boolean>;
   /** The agent's own id of the session, if this daemon has opened it before. */
@@ -80,7 +81,9 @@ export async function openSession(
     for (const server of refused) noteRefused(made.label, server, options);
     return { reply: { ...reply, agentInfo }, is_new: reopened === undefined };
   } catch (error) {
-    throw isAuthError(error) ? new StartFailure(authText(made.label, error, announced.auth_methods)) : error;
+    if (!isAuthError(error)) throw error;
+    const { auth_methods: methods } = announced;
+    throw new StartFailure(authText(made.label, error, { methods, login: options.login }));
   }
 }
 

@@ -29,6 +29,8 @@ export interface AcpProgram {
   label: string;
   /** The id of one of the logins that the agent offers. */
   auth_method?: string;
+  /** The command with which users log in. */
+  login?: string;
 }
 
 /** A session as listed by the agent. */
@@ -205,7 +207,7 @@ interface ConversationOptions {
 
 /** Starts the program, initializes it, logs in if a login is configured, calls `use`, and stops the program. */
 async function withAgent<Result>(
-  { command, args, env, label, auth_method }: AcpProgram,
+  { command, args, env, label, auth_method, login }: AcpProgram,
   { id, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
   use: (connection: Connection, announced: Announced) => Promise<Result>,
 ): Promise<Result> {
@@ -243,7 +245,8 @@ async function withAgent<Result>(
     const { pid, stdout } = process.child;
     if ((stdout.readableEnded || pid === undefined) && (await process.endsWithin(END_LIMIT_MS)))
       return await exit;
-    if (isAuthError(error)) throw failed(authText(label, error, announced?.auth_methods, "again").text);
+    if (isAuthError(error))
+      throw failed(authText(label, error, { methods: announced?.auth_methods, login, retry: "again" }).text);
     throw failed(daemonText("past_failed", { agent: label, id, error: errorText(error) }));
   } finally {
     done.abort();

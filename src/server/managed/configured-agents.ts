@@ -282,8 +282,8 @@ function installedKinds(
   const configured = new Set([...agents.values()].map(({ command }) => basename(command)));
   return installedAgents(environment.PATH)
     .filter(({ id, command }) => !agents.has(id) && !configured.has(basename(command)))
-    .map(({ id, title, command, args, missing }) => {
-      const kind = acpKind(id, { title, command, args, env: {} }, options, environment);
+    .map(({ id, title, command, args, login, missing }) => {
+      const kind = acpKind(id, { title, command, args, env: {}, login }, options, environment);
       if (missing === undefined) return kind;
       return {
         ...kind,
@@ -297,7 +297,7 @@ function installedKinds(
 
 function acpKind(
   id: string,
-  agent: AgentConfig,
+  agent: AgentConfig & { login?: string },
   { config, isOpenElsewhere, cwd: folder }: ConfiguredAgentsOptions,
   environment: Readonly<Record<string, string>>,
 ): AgentKind {
@@ -308,6 +308,7 @@ function acpKind(
     env: { ...environment, ...agent.env },
     label: title,
     ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
+    ...(agent.login === undefined ? {} : { login: agent.login }),
   };
   return {
     can_steer: false,

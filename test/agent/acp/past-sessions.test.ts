@@ -148,6 +148,13 @@ describe("listing an agent's past sessions", () => {
     await expect(list([hello(lists), { method: "session/list", says: [login] }])).rejects.toMatchObject(
       failure(/requires a login.*then try again\.$/s),
     );
+    const known = {
+      ...program(serves([hello(lists), { method: "session/list", says: [login] }])),
+      login: "tide login",
+    };
+    await expect(listPastSessions(known, { folder }, never)).rejects.toMatchObject(
+      failure(/requires a login.*\nRun `tide login` in a terminal, then try again\.$/s),
+    );
     await expect(list([hello(lists), { method: "session/list", says: [] }], {}, 500)).rejects.toMatchObject(
       failure(/did not list its sessions within 0\.5 s\. Run .* in a terminal/),
     );

@@ -42,6 +42,20 @@ it("offers the agents whose programs are on the PATH, ready to be started", () =
   expect(offered().every(({ unavailable }) => unavailable === undefined)).toBe(true);
 });
 
+it("offers every agent that supports the protocol, each with its own id and title", () => {
+  const programs = ["opencode", "gemini", "qwen", "copilot", "cline", "droid", "grok", "kilo", "auggie"];
+  for (const name of [...programs, "cursor-agent", "goose", "kimi", "kiro-cli", "vibe-acp"]) program(name);
+  for (const name of ["claude-agent-acp", "codex-acp", "pi-acp"]) program(name);
+  const titles = offered().map(({ title }) => title);
+  expect(titles.toSorted()).toEqual(
+    [
+      ...["Auggie", "Claude Code", "Cline", "Codex", "Copilot CLI", "Cursor", "Droid", "Gemini CLI"],
+      ...["Grok", "Kilo", "Kimi", "Kiro CLI", "Mistral Vibe", "Qwen Code", "goose", "opencode", "pi"],
+    ].toSorted(),
+  );
+  expect(new Set(offered().map(({ id }) => id)).size).toBe(titles.length);
+});
+
 it("reports a missing adapter, and offers the agent once it is installed", () => {
   program("claude");
   expect(offered()).toMatchObject([
