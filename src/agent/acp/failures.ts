@@ -57,7 +57,8 @@ export function authText(
     ways.length === 0 ? "" : " or set `auth_method` in the agent's configuration to one of these ids,";
   return withLines(
     agentTitle("login_required", { agent: label, reason: errorText(error) }),
-    ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
+    // Markdown: a list and what follows it are separated by blank lines.
+    ...(ways.length === 0 ? [""] : ["", "It offers:", "", ...ways, ""]),
     `${run},${configure} then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
   );
 }
