@@ -97,6 +97,9 @@ export function configureAgents(
     LOCAL_KEY: API_KEY,
     OPENCODE_CONFIG: opencode,
     OPENCODE_DISABLE_MODELS_FETCH: "1",
+    // A fork of opencode.
+    KILO_CONFIG: opencode,
+    KILO_DISABLE_MODELS_FETCH: "1",
     PI_OFFLINE: "1",
   };
 }

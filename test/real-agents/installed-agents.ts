@@ -12,6 +12,7 @@ const PACKAGES = [
   "@github/copilot@1.0.102",
   "@earendil-works/pi-coding-agent@0.74.2",
   "cline@3.0.65",
+  `@kilocode/cli-${process.platform}-${process.arch}@7.7.9`,
 ];
 
 /** Paths of the programs of the real agents. */
@@ -23,6 +24,7 @@ export interface InstalledAgents {
   copilot: string;
   pi: string;
   cline: string;
+  kilo: string;
 }
 
 /**
@@ -40,6 +42,7 @@ export function installAgents(): InstalledAgents | { missing: string } {
     copilot: join(modules, ".bin/copilot"),
     pi: join(modules, ".bin/pi"),
     cline: join(modules, `@cline/cli-${process.platform}-${process.arch}`, "bin/cline"),
+    kilo: join(modules, `@kilocode/cli-${process.platform}-${process.arch}`, "bin/kilo"),
   };
   if (!Object.values(agents).every(existsSync)) {
     mkdirSync(folder, { recursive: true });

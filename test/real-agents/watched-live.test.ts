@@ -23,7 +23,7 @@ const agents = installAgents();
 const missing = "missing" in agents ? agents.missing : undefined;
 const path =
   "missing" in agents
-    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "" }
+    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "", kilo: "" }
     : agents;
 
 const helper = (description: string, scenario: string) => ({
@@ -77,6 +77,12 @@ const WATCHED: Watched[] = [
   {
     name: "opencode",
     command: path.opencode,
+    args: (prompt) => ["run", "--auto", prompt],
+    shell: (command) => shellCall("opencode", command),
+  },
+  {
+    name: "Kilo",
+    command: path.kilo,
     args: (prompt) => ["run", "--auto", prompt],
     shell: (command) => shellCall("opencode", command),
   },
