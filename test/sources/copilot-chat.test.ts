@@ -353,6 +353,44 @@ it("shows what was attached: by the user in the prompt, by the editor before it"
   ]);
 });
 
+it("gives a sub-agent its edits with the fences around them", () => {
+  const subAgentInvocationId = "sub";
+  const file = uri("/home/mara/tide/ports.ts");
+  const { order, followed } = readDocument(
+    session([
+      request("1", "Explore", [
+        invocation("sub", "runSubagent", {
+          toolSpecificData: { kind: "subagent", prompt: "Write ports.ts", result: "Written" },
+        }),
+        invocation("n1", "copilot_applyPatch", { presentation: "hidden", subAgentInvocationId }),
+        markdown("```\n"),
+        { kind: "undoStop", id: "u" },
+        { kind: "codeblockUri", uri: file, isEdit: true, subAgentInvocationId },
+        {
+          kind: "textEditGroup",
+          uri: file,
+          edits: [[{ text: "export {};", range: { startLineNumber: 1 } }], []],
+          done: true,
+        },
+        markdown("\n```\n\n"),
+        invocation("n2", "run_in_terminal", {
+          subAgentInvocationId,
+          pastTenseMessage: "$(info) Enable shell integration",
+        }),
+        markdown("It is written."),
+      ]),
+    ]),
+  );
+  expect(order).toBe("U c:runSubagent | x");
+  const [, run] = followed.reader.linkFacts().sessions;
+  const frames = followed.records.flatMap((record) => record.frames);
+  const results = frames.filter((frame) => frame.session_id === run?.session_id);
+  const texts = results.filter(({ type }) => type === "message.text");
+  expect(JSON.stringify(results)).toContain("+export {};");
+  expect(JSON.stringify(results)).toContain('"Enable shell integration"');
+  expect(JSON.stringify(texts)).not.toContain("```");
+});
+
 it("reads a sub-agent as a run of its own, linked to its call", () => {
   const shown = readDocument(
     session([

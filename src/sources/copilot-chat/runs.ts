@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { answerText, isTextKind } from "./answer-text.ts";
 import { type Item, isInvocation } from "./response.ts";
 
 /** A sub-agent's run: its part of a response, as a request of its own. */
@@ -27,20 +28,27 @@ function startsOf(items: readonly Item[]): Map<string, JsonObject> {
 
 /**
  * The call of a sub-agent that an item belongs to, if the response has it. An edit belongs to the marker before it, which names
- * the sub-agent.
+ * the sub-agent. The fences around an edit name none: they belong to what is before them.
  */
 function ownersOf(items: readonly Item[]): (string | undefined)[] {
   const starts = startsOf(items);
   let marked: string | undefined;
+  let last: string | undefined;
   return items.map((item) => {
+    if (item.kind === "undoStop") return undefined;
     const parent = parentOf(item);
     const named = parent !== undefined && starts.has(parent) ? parent : undefined;
+    const isEdit = item.kind === "textEditGroup" || item.kind === "notebookEditGroup";
     if (item.kind === "codeblockUri") marked = named;
-    else if (item.kind === "textEditGroup" || item.kind === "notebookEditGroup") return named ?? marked;
-    else if (item.kind !== "undoStop") marked = undefined;
-    return named;
+    else if (!isEdit) marked = undefined;
+    last = isEdit ? (named ?? marked) : isFences(item) ? last : named;
+    return last;
   });
 }
+
+/** Whether an item is a text that only opens or closes code blocks. */
+const isFences = ({ kind, value }: Item): boolean =>
+  isTextKind(kind) && /^\s*```\s*(?:```\s*)*$/.test(answerText([value]));
 
 /** The items of the agent itself, without those of its sub-agents. */
 export function withoutRuns(items: readonly Item[]): Item[] {

@@ -2,10 +2,15 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../mod
 import { localPath } from "../conversation/path-url.ts";
 import { namesOf } from "../conversation/paths.ts";
 
-/** The text of a Markdown value: a string, or `{value}`. Links without a text, which VS Code shows as file names, are named. */
+/**
+ * The text of a Markdown value: a string, or `{value}`. Links without a text, which VS Code shows as file names, are named. An
+ * icon at the start, `$(info) `, is left out.
+ */
 export function markdownText(value: unknown): string {
   const text = asString(value) ?? asString(asObject(value)?.value) ?? "";
-  return text.replace(/\[\]\(([^()\s]+)\)/g, (_, address: string) => `\`${nameOfPath(decoded(address))}\``);
+  return text
+    .replace(/^\$\([a-z][a-z-]*\) /, "")
+    .replace(/\[\]\(([^()\s]+)\)/g, (_, address: string) => `\`${nameOfPath(decoded(address))}\``);
 }
 
 function decoded(text: string): string {
