@@ -385,7 +385,7 @@ it("gives a sub-agent its edits with the fences around them", () => {
   const [, run] = followed.reader.linkFacts().sessions;
   const frames = followed.records.flatMap((record) => record.frames);
   const results = frames.filter((frame) => frame.session_id === run?.session_id);
-  const texts = results.filter(({ type }) => type === "message.text");
+  const texts = results.filter(({ type }) => /^message\.(?:legacy|delta)$/.test(type));
   expect(JSON.stringify(results)).toContain("+export {};");
   expect(JSON.stringify(results)).toContain('"Enable shell integration"');
   expect(JSON.stringify(texts)).not.toContain("```");

@@ -147,6 +147,20 @@ describe("Grok's updates.jsonl", () => {
     expect(account.outcomes[3]).toBe("folded into its call");
   });
 
+  it("shows a piece of an answer that was written after its turn had been stopped in that turn", () => {
+    const account = read(
+      user("Count", 0),
+      says("One, ", { prompt: "p", stream: 1 }),
+      ends("cancelled", { usage: undefined }),
+      says("two", { prompt: "p", stream: 1 }),
+      user("Hi", 1),
+      says("Hello.", { prompt: "q", stream: 2 }),
+      ends("end_turn", { prompt_id: "q" }),
+    );
+    expect(turnsOf(account).map(({ status }) => status)).toEqual(["interrupted", "completed"]);
+    expect(orderOf(account.parts)).toBe("U x [interrupt] | x [interrupt] U x");
+  });
+
   it("takes the output for the model, and its exit code, from the tool's own record", () => {
     const { parts } = read(
       user("Make", 0),

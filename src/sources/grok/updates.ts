@@ -129,15 +129,24 @@ function readChunk(update: Update, kind: "text" | "thinking"): void {
     conversation.fold("nothing: blank text");
     return;
   }
+  const isLate = isAfterStop(update);
   beginStep(update);
   if (updates.piece?.kind !== kind || text === undefined) endPiece(state, conversation);
-  if (text !== undefined) {
-    updates.piece = conversation.piece(kind, text, updates.piece);
-    return;
-  }
   const media = imageOf(block);
-  if (media === undefined) conversation.unknown(block, sourceTitle("unknown_content"));
+  if (text !== undefined) updates.piece = conversation.piece(kind, text, updates.piece);
+  else if (media === undefined) conversation.unknown(block, sourceTitle("unknown_content"));
   else conversation.media(media);
+  if (!isLate) return;
+  endPiece(state, conversation);
+  conversation.endStep({ stop_reason: "aborted" });
+  conversation.endTurn("interrupted");
+}
+
+/** Whether a piece of an answer was written after its turn had been stopped. It does not continue the turn. */
+function isAfterStop({ state: { updates }, conversation, meta }: Update): boolean {
+  const prompt_id = asText(meta.promptId);
+  const isStopped = conversation.wasStopped && !conversation.hasRunningTurn;
+  return isStopped && prompt_id !== undefined && prompt_id === updates.prompt_id;
 }
 
 /** Reads the end of a turn, with the tokens and the cost of all its model calls. */
