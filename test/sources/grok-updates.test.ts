@@ -189,6 +189,63 @@ describe("Grok's updates.jsonl", () => {
     });
   });
 
+  it("shows the output that the model got where that for the interface is shorter", () => {
+    const bytes = (text: string) => [...new TextEncoder().encode(text)];
+    const task = { task_id: "b1", command: "npm test", status: "exited", output: "", exit_code: 2 };
+    const todos = [
+      { id: "1", content: "Read", status: "completed" },
+      { id: "2", content: "Write", status: "pending" },
+    ];
+    const { parts } = read(
+      user("Look", 0),
+      call("c1", "grep", { pattern: "é" }),
+      result("c1", "found 1 matches", {
+        rawOutput: {
+          type: "GrepSearch",
+          stdout: bytes("a.ts:1:é\n"),
+          stderr: [],
+          exit_code: 0,
+          match_count: 1,
+        },
+      }),
+      call("c2", "list_dir", { target_directory: "x" }),
+      result("c2", "", { status: "failed", content: [], rawOutput: { type: "ListDir", NotFound: "No x" } }),
+      call("c3", "get_task_output", { task_id: "b1" }),
+      result("c3", "", { content: [], rawOutput: { type: "TaskOutput", Result: task } }),
+      call("c4", "todo_write", { merge: true, todos: [{ id: "1", status: "completed" }] }),
+      result("c4", "", {
+        content: [],
+        rawOutput: { type: "Todo", TodosUpdated: { summary_for_prompt: "Updated", todos, state: {} } },
+      }),
+      call("c5", "exit_plan_mode", {}),
+      result("c5", "Ready", {
+        rawOutput: { type: "ExitPlanMode", PlanReady: { message: "Ready", plan_content: "1. Write" } },
+      }),
+      ends(),
+    );
+    const results = parts.flatMap((part) => (part.type === "tool_result" ? [part] : []));
+    expect(results.map(({ output_text }) => output_text)).toEqual([
+      "a.ts:1:é\n",
+      "No x",
+      "=== Task b1 ===\nCommand: npm test\nStatus: exited\nExit Code: 2",
+      "Updated",
+      "Ready\n\n1. Write",
+    ]);
+    expect(results[3]?.ui_extra).toEqual({
+      type: "todos",
+      todos: [
+        { text: "Read", status: "completed" },
+        { text: "Write", status: "pending" },
+      ],
+    });
+  });
+
+  it("shows how a background task ended", () => {
+    const task_snapshot = { task_id: "b1", command: "npm start", output: "No script\n", exit_code: 2 };
+    const { parts } = read(user("Start", 0), own({ sessionUpdate: "task_completed", task_snapshot }), ends());
+    expect(parts[1]).toMatchObject({ kind: "notification", text: "npm start\nexit: 2\nNo script" });
+  });
+
   it("gives a call the arguments that a later update has", () => {
     const { parts } = read(user("Look", 0), call("c1", "read_file", {}), {
       update: { sessionUpdate: "tool_call_update", toolCallId: "c1", rawInput: { target_file: "a" } },

@@ -5,6 +5,7 @@ import { nameRun, noteCall, notePrompt } from "../conversation/runs.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { emitOwnCall } from "./own-call.ts";
 import { agentKeyOf, idOf, keep } from "./state.ts";
+import { promptText, textIn, todosOfOutput } from "./tool-output.ts";
 import { beginStep, endPiece, type Update } from "./update.ts";
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i;
@@ -80,7 +81,7 @@ function readResult({ state, conversation, value }: Update, id: string): void {
     parts,
     ...(refused && { outcome }),
     payload: (call) => {
-      const payload = failed ? ofFailure(call) : call;
+      const payload = failed ? ofFailure(call) : (todosOfOutput(raw) ?? call);
       return exit_code === undefined ? payload : withExit(payload, { exit_code });
     },
   });
@@ -91,27 +92,9 @@ function outputOf(value: JsonObject, raw: JsonObject | undefined): ReturnType<ty
   const blocks = asArray(value.content).flatMap((item) => asObject(asObject(item)?.content) ?? []);
   const content = resultContent(blocks);
   const output_text =
-    asText(raw?.output_for_prompt) ??
+    (raw && promptText(raw)) ??
     asText(content.output_text) ??
     textIn(raw) ??
     (raw === undefined || raw.type === "SearchReplace" ? "" : JSON.stringify(raw));
   return { output_text, parts: content.parts };
-}
-
-/** Members with the text of an output, in the records of Grok's tools. */
-const TEXTS = ["text", "content", "output", "OkayOutput", "ErrOutput", "message"] as const;
-
-/** The text in the record of a tool's output, at most two levels deep. */
-function textIn(raw: JsonObject | undefined, depth = 0): string | undefined {
-  if (raw === undefined) return undefined;
-  for (const name of TEXTS) {
-    const text = asText(raw[name]);
-    if (text !== undefined) return text;
-  }
-  if (depth === 2) return undefined;
-  for (const member of Object.values(raw)) {
-    const text = textIn(asObject(member), depth + 1);
-    if (text !== undefined) return text;
-  }
-  return undefined;
 }

@@ -151,7 +151,11 @@ function showNotice({ conversation, value }: Update, kind: string): boolean {
     case "task_completed": {
       const task = asObject(value.task_snapshot);
       const title = sourceTitle("background_task_ended");
-      conversation.marker("notification", title, asText(task?.command), value);
+      const code = asNumber(task?.exit_code) ?? 0;
+      // As Grok tells the model.
+      const exit = code === 0 ? [] : [`exit: ${code}`];
+      const texts = [task?.command, ...exit, task?.output].flatMap((text) => asText(text) ?? []);
+      conversation.marker("notification", title, texts.join("\n").trimEnd(), value);
       return true;
     }
     default: {
