@@ -150,6 +150,86 @@ it("shows what edits changed: from chunks, and from contents that are stored els
   ]);
 });
 
+it("shows what tools found as text, and to-do lists as they became", () => {
+  const user = newUser();
+  const start = { startPosition: { line: 3 } };
+  const inWorkspace = (found: object) => ({ success: { workspaceResults: { "/home/mara": found } } });
+  const matches = [
+    { lineNumber: 4, content: "tide()" },
+    { lineNumber: 5, content: "}", isContextLine: true },
+  ];
+  const results: [string, object][] = [
+    ["ripgrep_raw_search", inWorkspace({ content: { matches: [{ file: "a.ts", matches }] } })],
+    ["grep", inWorkspace({ files: { files: ["a.ts", "b.ts"] } })],
+    ["rg", inWorkspace({ count: { counts: [{ file: "a.ts", count: 2 }] } })],
+    ["glob_file_search", { directories: [{ absPath: "/home/mara", files: [{ relPath: "a.ts" }] }] }],
+    [
+      "codebase_search",
+      { codeResults: [{ codeBlock: { relativeWorkspacePath: "a.ts", range: start, contents: "tide()" } }] },
+    ],
+    [
+      "read_lints",
+      {
+        linterErrorsByFile: [
+          {
+            relativeWorkspacePath: "a.ts",
+            errors: [{ message: "Unused", range: start, severity: "DIAGNOSTIC_SEVERITY_HINT" }],
+          },
+          { relativeWorkspacePath: "b.ts" },
+        ],
+      },
+    ],
+    [
+      "list_dir",
+      {
+        directoryTreeRoot: {
+          absPath: "/home/mara",
+          childrenDirs: [{ absPath: "/home/mara/src", childrenFiles: [{ name: "a.ts" }] }],
+          childrenFiles: [{ name: "b.ts" }],
+        },
+      },
+    ],
+    ["web_search", { references: [{ title: "Tides", url: "https://tides.example", chunk: "High." }] }],
+    ["todo_write", { finalTodos: [{ id: "1", content: "Read", status: "in_progress" }] }],
+  ];
+  user.bubble("c", "u1", { type: 1, text: "Look" });
+  for (const [name, result] of results)
+    user.bubble("c", name, {
+      type: 2,
+      capabilityType: 15,
+      toolFormerData: toolData(name, { args: { merge: true }, result }),
+    });
+  user.bubble("c", "k1", {
+    type: 2,
+    capabilityType: 15,
+    toolFormerData: toolData("todo_write", {
+      params: { todos: [{ id: "1", content: "Write", status: "TODO_STATUS_COMPLETED" }] },
+      result: {},
+      toolCallId: "k1",
+    }),
+  });
+  user.conversation("c", ["u1", ...results.map(([name]) => name), "k1"]);
+  const { parts } = closedOf(readAll(user), "c");
+  expect(resultsIn(parts).map(({ output_text }) => output_text)).toEqual([
+    "a.ts:4:tide()\na.ts-5-}",
+    "a.ts\nb.ts",
+    "a.ts:2",
+    "/home/mara:\na.ts",
+    "a.ts:3\ntide()",
+    "a.ts:3: hint: Unused\nb.ts",
+    "/home/mara/\n  src/\n    a.ts\n  b.ts",
+    "Tides\nhttps://tides.example\nHigh.",
+    "",
+    "",
+  ]);
+  expect(resultsIn(parts).map(({ ui_extra }) => ui_extra)).toEqual(
+    expect.arrayContaining([
+      { type: "todos", todos: [{ text: "Read", status: "in_progress" }] },
+      { type: "todos", todos: [{ text: "Write", status: "completed" }] },
+    ]),
+  );
+});
+
 it("reads what a person attached to a prompt, and images", () => {
   const user = newUser();
   user.bubble("c", "u1", {

@@ -8,6 +8,7 @@ import { first, inputOf, ofFailure, payloadOf, withExit } from "../conversation/
 import { fileDiff } from "../conversation/unified-diff.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { chunkHunks } from "./diff-chunks.ts";
+import { textOfFound, todosOfResult, withStates } from "./tool-output.ts";
 
 /** A tool call and its result, which Cursor keeps in one object, `toolFormerData`. */
 export interface IdeCall {
@@ -34,7 +35,7 @@ export function callOf(tool: JsonObject): IdeCall {
     kind,
     input,
     arguments_json: given.text ?? raw.text ?? "{}",
-    payload: mcpOf(params.value) ?? payloadOf(kind, withNames(input)),
+    payload: mcpOf(params.value) ?? payloadOf(kind, withStates(withNames(input))),
   };
 }
 
@@ -106,7 +107,8 @@ export function resultOf(
 ): ToolResult {
   const result = inputOf(tool.result);
   const files = changesIn(input, result, change);
-  const { output_text, parts } = outputOf(tool, result, files.length > 0);
+  const todos = todosOfResult(result);
+  const { output_text, parts } = outputOf(tool, result, files.length > 0 || todos !== undefined);
   const start = timeOf(bubble.startedAtMs);
   const end = timeOf(bubble.endedAtMs);
   return {
@@ -119,6 +121,7 @@ export function resultOf(
       if (status === "error") return withExit(ofFailure(call), exitOf(result));
       if (status !== "success") return ofFailure(call);
       if (files.length > 0) return { type: "diff", files };
+      if (todos !== undefined) return todos;
       return withExit(call, {
         ...exitOf(result),
         ...(start !== undefined && end !== undefined && { duration_ms: Math.max(0, end - start) }),
@@ -158,8 +161,10 @@ function outputOf(
     const text = asString(result[name]);
     if (text !== undefined && !isBlank(text)) return textOnly(text);
   }
-  // The card shows the change.
+  // The card shows the change, or the list.
   if (isChange) return textOnly("");
+  const found = textOfFound(result);
+  if (found !== undefined) return textOnly(found);
   if (typeof result.output === "string") return textOnly(result.output);
   return resultContent(Array.isArray(result.content) ? result.content : result);
 }
