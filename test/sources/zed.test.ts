@@ -106,6 +106,37 @@ it("recognizes its database, and only files of it", () => {
   expect(zed.snapshots?.storeOf("zed/db/0-stable/db.sqlite")).toBeUndefined();
 });
 
+it("reads arguments that are written with their kind", () => {
+  const { store, save } = createDatabase();
+  const use = (id: string, name: string, raw_input: string, input: object) => ({
+    ToolUse: { id, name, raw_input, input, is_input_complete: true, thought_signature: null },
+  });
+  const command = { command: "ls", cd: "tide" };
+  save(
+    [
+      user("u1", "List"),
+      agent(
+        [
+          use("c1", "terminal", JSON.stringify(command), { type: "json", value: command }),
+          use("c2", "note", "High tide", { type: "text", value: "High tide" }),
+          call("c3", "lookup", { type: "json", value: 1, unit: "m" }),
+        ],
+        result("c1", [{ Text: "bergen.csv" }]),
+      ),
+    ],
+    1,
+  );
+  const { parts } = closed(sessionOf(look(zed, store)));
+  const calls = parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
+  expect(calls.map(({ arguments_json }) => JSON.parse(arguments_json))).toEqual([
+    command,
+    { input: "High tide" },
+    { type: "json", value: 1, unit: "m" },
+  ]);
+  const results = parts.flatMap((part) => (part.type === "tool_result" ? [part.ui_extra] : []));
+  expect(results[0]).toMatchObject({ type: "shell", command: "ls", cwd: "tide" });
+});
+
 it("reads turns, mentions, images, thoughts, calls, results, tokens and facts of a thread", () => {
   const { store, save } = createDatabase();
   const messages = [

@@ -22,8 +22,10 @@ export function readContent(state: ZedState, conversation: Conversation, item: u
 /** Reads a call. `raw_input` is the text that the model wrote. */
 export function readCall(state: ZedState, conversation: Conversation, call: JsonObject): void {
   const tool_name = asText(call.name) ?? "unknown";
-  const input = inputOf(call.input) ?? {};
-  const arguments_json = asText(call.raw_input) ?? JSON.stringify(call.input ?? {});
+  const given = argumentsIn(call.input);
+  const isText = typeof given === "string";
+  const input = isText ? { input: given } : (inputOf(given) ?? {});
+  const arguments_json = (isText ? undefined : asText(call.raw_input)) ?? JSON.stringify(input);
   const id = conversation.toolCall({
     id: asText(call.id),
     tool_name,
@@ -31,6 +33,13 @@ export function readCall(state: ZedState, conversation: Conversation, call: Json
     payload: payloadOf(tool_name, withNames(input)),
   });
   noteCall(state, { id, name: tool_name, input }, state.started);
+}
+
+/** The arguments of a call. Zed of 2026 writes their kind with them: `{type, value}`, where a tool that takes text has a text. */
+function argumentsIn(input: unknown): unknown {
+  const { type, value, ...others } = asObject(input) ?? {};
+  const isWrapped = value !== undefined && Object.keys(others).length === 0;
+  return isWrapped && (type === "json" || type === "text") ? value : input;
 }
 
 /** Adds the names that other agents use for arguments that Zed names differently. */
