@@ -13,8 +13,9 @@ import { chatSessions, hasSession, mayContainSessions, storeOf } from "./stores.
  * `IExportableChatData`), `model/chatSessionStore.ts` (folders and files), `model/chatSessionOperationLog.ts` (which fields the
  * log compares), `chatService/chatService.ts` (kinds of response items), `attachments/chatVariableEntries.ts`,
  * `tools/languageModelToolsService.ts`, and from the extension, extensions/copilot/src/extension/prompt/common/conversation.ts
- * (`IResultMetadata`) and toolCallRound.ts. Compared with a session of October 2025 in the tests of git-ai's agent presets, and
- * with the kinds and fields that public decoders list (rajbos/github-copilot-token-usage, docs/logFilesSchema).
+ * (`IResultMetadata`) and toolCallRound.ts. Compared with a session of October 2025 in the tests of git-ai's agent presets, a
+ * public session that Copilot Chat 0.64.1 exported, and the kinds and fields that public decoders list
+ * (rajbos/github-copilot-token-usage, docs/logFilesSchema).
  */
 export const copilotChat: Format = recordLinesFormat({
   id: ID,

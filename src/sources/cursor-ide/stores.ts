@@ -13,10 +13,12 @@ import { createFolders, type Folders, type ListEntry, listEntries, workspaceOf }
  * `composer.content.<hash>` the contents of edited files. The keys `checkpointId:`, `codeBlockDiff:`, `messageRequestContext:`,
  * `inlineDiff…`, `ofsContent:` and `agentKv:` are copies for Cursor's own use and are not read.
  *
- * Cursor publishes no schema, and no real file was at hand. The shape is that of independent decoders: SpecStory
+ * Cursor publishes no schema, and no complete real file was at hand. The shape is that of independent decoders: SpecStory
  * (`specstoryai/getspecstory`, `specstory-cli/pkg/providers/cursoride`: `CURSORIDE-FORMAT.md`, `types.go`, `agent_session.go`,
  * `tool_write.go`), toolpath (`empathic/toolpath`, `docs/agents/formats/cursor.md`, Cursor 3.6), `michaeldhood/chatrxiv`
  * (`docs/cursor/storage-reference.md`), and public notes on databases of 2025 and of Cursor 3.13. They agree except where said.
+ * Compared with public rows: a redacted database of May 2026 (`eric-tramel/moraine`, `fixtures/cursor/state-vscdb-kv.jsonl`), and
+ * single messages of 2025 and of Cursor 3.17.8.
  */
 export const conversations: Snapshots = {
   storeOf: (path) => /^((?:.*[\\/])?globalStorage[\\/]state\.vscdb)(?:-wal|-shm|-journal)?$/.exec(path)?.[1],

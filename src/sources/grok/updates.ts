@@ -30,7 +30,8 @@ export function updateIn(value: JsonObject): { update: JsonObject; meta: JsonObj
  * rewind and a compaction add a line and remove none. Grok derives `chat_history.jsonl`, the model's input, from it.
  *
  * Source: `crates/codegen/xai-grok-shell/src/session/storage/mod.rs` (lines, `chat_rebuild`, rewinds), `storage/jsonl/copy.rs`
- * (forks) and `extensions/notification.rs` (Grok's own updates) of grok-build, and lines of 1.0.5 and 1.0.34 in public decoders.
+ * (forks) and `extensions/notification.rs` (Grok's own updates) of grok-build, and lines of 1.0.5, 1.0.13 and 1.0.34 in public
+ * decoders.
  */
 export function readUpdate(
   state: GrokState,
