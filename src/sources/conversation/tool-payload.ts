@@ -177,7 +177,15 @@ const PAYLOADS: Record<Kind, (input: JsonObject) => UiExtra | undefined> = {
   },
 };
 
-const PATHS = ["file_path", "path", "absolute_path", "target_file", "filePath", "filename"] as const;
+const PATHS = [
+  "file_path",
+  "path",
+  "absolute_path",
+  "target_file",
+  "targetFile",
+  "filePath",
+  "filename",
+] as const;
 
 /** The first of the given members that is text. */
 export function first(input: JsonObject, ...names: readonly string[]): string | undefined {

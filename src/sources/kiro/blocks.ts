@@ -1,9 +1,9 @@
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
-import type { Conversation, ToolResult } from "../conversation/conversation.ts";
+import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
-import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
+import { payloadOf } from "../conversation/tool-payload.ts";
 import { base64Of } from "../copilot-chat/values.ts";
 
 /** A block of any engine: `{kind: "text", data}`, or `{Text: data}` in the database. */
@@ -43,6 +43,7 @@ export function partsOf(content: unknown): Part[] {
 /** Tools whose names differ from those of other agents. */
 const TOOLS: Readonly<Record<string, string>> = {
   execute_cmd: "bash",
+  execute_pwsh: "bash",
   fs_write: "write",
   fs_read: "read",
   use_subagent: "subagent",
@@ -72,39 +73,4 @@ function callPayload(tool_name: string, input: JsonObject): UiExtra | undefined 
   const [operation, ...others] = asArray(input.operations);
   if (name !== "read" || operation === undefined) return payloadOf(name, input);
   return others.length > 0 ? undefined : payloadOf(name, asObject(operation));
-}
-
-/** Converts a result: `content` in blocks of either form. A command's result is `{exit_status, stdout, stderr}`. */
-export function resultOf(id: string | undefined, content: unknown, isError: boolean): ToolResult {
-  const texts: string[] = [];
-  const parts: MediaPart[] = [];
-  let exit_code: number | undefined;
-  const items: unknown[] = typeof content === "string" ? [{ Text: content }] : asArray(content);
-  for (const item of items) {
-    const { kind, data } = blockOf(item);
-    const image = kind === "image" ? imageOf(data) : undefined;
-    if (image !== undefined) parts.push(image);
-    else if (kind === "text" && typeof data === "string") texts.push(data);
-    else if (kind === "json") {
-      const output = asObject(data);
-      const exit = /^(?:exit (?:status|code): )?(-?\d+)$/.exec(String(output?.exit_status))?.[1];
-      if (exit !== undefined) exit_code = Number(exit);
-      texts.push(outputText(output) ?? JSON.stringify(data, undefined, 2));
-    } else parts.push({ type: "unknown", raw: item });
-  }
-  const failed = isError || (exit_code ?? 0) !== 0;
-  return {
-    id,
-    status: failed ? "error" : "success",
-    output_text: texts.join("\n"),
-    parts,
-    payload: (asked) => withExit(failed ? ofFailure(asked) : asked, { exit_code }),
-  };
-}
-
-/** The output of a command; `undefined`: it is another result. */
-function outputText(output: JsonObject | undefined): string | undefined {
-  if (output?.exit_status === undefined) return undefined;
-  const outputs = [asString(output.stdout) ?? "", asString(output.stderr) ?? ""];
-  return outputs.filter((text) => text !== "").join("\n");
 }

@@ -4,8 +4,10 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
-import { blockOf, emitCall, imageOf, resultOf } from "./blocks.ts";
+import { blockOf, emitCall, imageOf } from "./blocks.ts";
+import { resultOf } from "./results.ts";
 import { databaseId, type KiroState } from "./state.ts";
+import { isInterruptText, isOwnPrompt, REFUSED_CALLS, STOPPED_CALLS } from "./texts.ts";
 
 /** Number of keys that are remembered to recognize changed records. */
 const MAX_RECENT = 200;
@@ -73,16 +75,19 @@ function readUser(conversation: Conversation, value: JsonObject): void {
     conversation.unknown(value, sourceTitle("content_of_type", { type: kind }));
     return;
   }
+  const prompt = asText(promptIn(user));
   const isCancelled = kind === "cancelledtooluses";
+  // Otherwise the user did not allow the calls, and maybe typed something instead.
+  const stopped = prompt === STOPPED_CALLS ? "stopped" : "refused";
   for (const item of asArray(asObject(data)?.tool_use_results)) {
     const result = asObject(item);
     const isError = asString(result?.status)?.toLowerCase() === "error";
     const read = resultOf(asText(result?.tool_use_id), result?.content, isError);
     conversation.toolResult(
-      isCancelled ? { ...read, status: "aborted", outcome: { kind: "stopped", by: "person" } } : read,
+      isCancelled ? { ...read, status: "aborted", outcome: { kind: stopped, by: "person" } } : read,
     );
   }
-  const prompt = asText(promptIn(user));
+  if (isCancelled && (prompt === STOPPED_CALLS || prompt === REFUSED_CALLS)) return;
   const images = asArray(user?.images).map(
     (image) => imageOf(image) ?? { type: "unknown" as const, raw: image },
   );
@@ -93,7 +98,8 @@ function readUser(conversation: Conversation, value: JsonObject): void {
     conversation.context(sourceTitle("context_from", { agent: "Kiro CLI" }), [
       { type: "text", text: context },
     ]);
-  if (parts.length > 0) conversation.prompt(parts);
+  const origin = prompt !== undefined && isOwnPrompt(prompt) ? "notification" : undefined;
+  if (parts.length > 0) conversation.prompt(parts, { origin });
 }
 
 function readAnswer(
@@ -107,6 +113,11 @@ function readAnswer(
     conversation.unknown(value, sourceTitle("content_of_type", { type: kind }));
     return;
   }
+  const text = asString(answer.content) ?? "";
+  if (isInterruptText(text)) {
+    conversation.interrupt(text);
+    return;
+  }
   conversation.step(key, { model: asText(metadata?.model_id) });
   const thought = asObject(answer.thinking);
   const inner = asObject(thought?.reasoning_text) ?? thought;
@@ -117,7 +128,7 @@ function readAnswer(
       ...(asText(inner?.text) === undefined && { hidden: "encrypted" }),
     });
   }
-  conversation.text(asString(answer.content) ?? "");
+  conversation.text(text);
   for (const item of asArray(answer.tool_uses)) {
     const call = asObject(item);
     emitCall(conversation, asText(call?.id) ?? numberText(call?.id), call?.name, call?.args);

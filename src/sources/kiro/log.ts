@@ -6,8 +6,10 @@ import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { parseObject } from "../lines/parse-object.ts";
-import { blockOf, emitCall, partsOf, resultOf } from "./blocks.ts";
+import { blockOf, emitCall, partsOf } from "./blocks.ts";
+import { resultOf } from "./results.ts";
 import { databaseId, idOf, type KiroState } from "./state.ts";
+import { isInterruptText, steeringIn } from "./texts.ts";
 
 /**
  * Reads a line of a log of Kiro CLI's second engine: `{version: "v1", kind, data}`. `undefined`: the record is of another kind.
@@ -77,6 +79,11 @@ function readPrompt(
 }
 
 function readAnswer(conversation: Conversation, { key, value }: SessionRecord, data: JsonObject): void {
+  const [first, ...others] = asArray(data.content).map(blockOf);
+  if (others.length === 0 && typeof first?.data === "string" && isInterruptText(first.data)) {
+    conversation.interrupt(first.data);
+    return;
+  }
   conversation.step(asText(data.message_id) ?? key);
   for (const item of asArray(data.content)) {
     const { kind, data: block } = blockOf(item);
@@ -104,12 +111,19 @@ function readAnswer(conversation: Conversation, { key, value }: SessionRecord, d
   conversation.endStep();
 }
 
-/** Reads results. `results` has them again, with what each tool was and whether its call was cancelled. */
+/**
+ * Reads results, and messages of the user that Kiro gives to the model with them. `results` has the results again, with what each
+ * tool was and whether its call was cancelled.
+ */
 function readResults(conversation: Conversation, data: JsonObject): void {
   const results = asObject(data.results) ?? {};
   for (const item of asArray(data.content)) {
     const { kind, data: block } = blockOf(item);
     const result = asObject(block);
+    if (kind === "text" && typeof block === "string") {
+      readSteering(conversation, block);
+      continue;
+    }
     if (kind !== "toolResult" || result === undefined) {
       conversation.unknown(asObject(item) ?? { item }, sourceTitle("block_of_type", { type: kind }));
       continue;
@@ -122,6 +136,14 @@ function readResults(conversation: Conversation, data: JsonObject): void {
       isCancelled ? { ...read, status: "aborted", outcome: { kind: "stopped", by: "person" } } : read,
     );
   }
+}
+
+function readSteering(conversation: Conversation, text: string): void {
+  const messages = steeringIn(text);
+  if (messages === undefined)
+    conversation.context(sourceTitle("context_from", { agent: "Kiro CLI" }), [{ type: "text", text }]);
+  for (const message of messages ?? [])
+    conversation.prompt([{ type: "text", text: message }], { queued: true });
 }
 
 /**
@@ -140,7 +162,7 @@ export function readSide(state: KiroState, text: string): Frame[] {
   conversation.update({
     agent: "kiro",
     title: asText(value.title),
-    cwd: asText(value.cwd) ?? asText(asArray(value.workspacePaths)[0]),
+    cwd: [value.cwd, ...asArray(value.workspacePaths), ...asArray(value.rootPaths)].map(asText).find(Boolean),
     model: asText(info?.model_id) ?? asText(value.modelId),
     ...(state.parent !== undefined && { parent: { session_id: state.parent }, run: { depth: 1 } }),
     ...(value.exported_from_v1 === true &&

@@ -1,10 +1,12 @@
+import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
-import { emitCall, resultOf } from "./blocks.ts";
+import { emitCall } from "./blocks.ts";
+import { resultOf } from "./results.ts";
 import type { KiroState } from "./state.ts";
 
 /** Payloads that describe the running session, and add nothing to what it says. */
@@ -29,6 +31,13 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
   delete state.prompt;
   switch (type) {
     case "session_start":
+      if (payload.forcedRole === true || state.conversation.turn !== undefined) {
+        // Kiro writes it again after each change of the agent, so it belongs to no prompt.
+        conversation.context(sourceTitle("system_prompt"), [{ type: "text", text: textOf(payload.content) }]);
+        break;
+      }
+      readUser(state, conversation, record, { payload, before: prompt?.text });
+      break;
     case "user":
       readUser(state, conversation, record, { payload, before: prompt?.text });
       break;
@@ -44,6 +53,14 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
         resultOf(asText(payload.toolCallId), payload.content, payload.success === false),
       );
       break;
+    case "steering_inclusion":
+      readDocuments(conversation, payload.documents);
+      break;
+    case "pending_interaction":
+      readQuestion(conversation, payload);
+      break;
+    case "interaction_resolved":
+      return conversation.result({ kind: "folded", into: "what the answer allowed" });
     case "tombstone":
       readTombstone(conversation, payload);
       break;
@@ -70,7 +87,7 @@ function readUser(
   { key }: SessionRecord,
   { payload, before }: { payload: JsonObject; before: string | undefined },
 ): void {
-  const text = asString(payload.content) ?? "";
+  const text = textOf(payload.content);
   const images = asArray(payload.images).map((item) => {
     const image = asObject(item);
     const data = asText(image?.data);
@@ -84,6 +101,9 @@ function readUser(
   }
   if (asText(text) === undefined && images.length === 0) return;
   const parts = [...(asText(text) === undefined ? [] : [{ type: "text" as const, text }]), ...images];
+  const documents = documentsOf(payload.documents);
+  if (documents.length > 0 && payload.source !== "steer") conversation.beginTurn();
+  if (documents.length > 0) readDocuments(conversation, payload.documents);
   const isHook = payload.source === "hook";
   conversation.prompt(parts, {
     queued: payload.source === "steer",
@@ -97,7 +117,9 @@ function readAnswer(conversation: Conversation, payload: JsonObject): void {
   switch (payload.operationType) {
     case "Reasoning": {
       const signature = asText(payload.reasoningSignature);
-      conversation.thinking(text, signature === undefined ? {} : { signature });
+      // What is in place of a thought that only the provider can read.
+      const isHidden = signature !== undefined && /^(?:\.\.\.|…)?$/.test(text);
+      conversation.thinking(isHidden ? "" : text, { signature, ...(isHidden && { hidden: "encrypted" }) });
       return;
     }
     case "Summary":
@@ -109,6 +131,40 @@ function readAnswer(conversation: Conversation, payload: JsonObject): void {
     default:
       conversation.text(text);
   }
+}
+
+/** A text, or the texts of blocks. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asArray(content)
+    .flatMap((item) => asText(asObject(item)?.text) ?? [])
+    .join("\n");
+}
+
+/** The names and texts of documents that the user or a rule added. */
+function documentsOf(documents: unknown): Part[] {
+  return asArray(documents).flatMap((item): Part[] => {
+    const document = asObject(item);
+    const name = asText(item) ?? asText(document?.displayName) ?? asText(document?.id);
+    const text = [name, asText(document?.content)].filter(Boolean).join("\n");
+    return text === "" ? [] : [{ type: "text", text }];
+  });
+}
+
+function readDocuments(conversation: Conversation, documents: unknown): void {
+  const parts = documentsOf(documents);
+  if (parts.length > 0) conversation.context(sourceTitle("context_from", { agent: "Kiro" }), parts);
+}
+
+/** Reads a question to the user. One whether a call may run says nothing that the call does not say. */
+function readQuestion(conversation: Conversation, payload: JsonObject): void {
+  if (payload.interactionType === "tool_approval") {
+    conversation.fold("its call");
+    return;
+  }
+  const options = asArray(payload.options).flatMap((option) => asText(asObject(option)?.name) ?? []);
+  const text = [asString(payload.question) ?? "", ...options.map((option) => `- ${option}`)].join("\n");
+  conversation.marker("note", sourceTitle("notification"), text);
 }
 
 /** Reads a call, or a later status of it. */

@@ -116,7 +116,7 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
     "new_source",
   );
   if (before !== undefined || after !== undefined) return [compare(path, before ?? "", after ?? "")];
-  const content = text(input, "content", "file_text", "contents");
+  const content = text(input, "content", "file_text", "contents", "text");
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
 }
 
