@@ -183,6 +183,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Edit src/a.ts +11 line added, −11 removed 1.2 s",
   ],
   [
+    "a file that the Kiro IDE wrote",
+    call("fs_write", { path: "src/a.ts", text: "one\n" }),
+    "Created the file.",
+    { type: "diff", files: [] },
+    "[OK] Write src/a.ts +11 line added, −00 removed 1.2 s",
+  ],
+  [
     "an edit of one line",
     call("Edit", { file_path: "src/a.ts", old_string: "one", new_string: "two" }),
     undefined,
