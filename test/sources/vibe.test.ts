@@ -305,3 +305,29 @@ it("shows damaged lines and unknown messages", () => {
   const unknown = closed(session).parts.flatMap((part) => (part.type === "unknown" ? [part.raw] : []));
   expect(unknown).toEqual(['{"role":', { role: "critic", content: "No" }]);
 });
+
+it("takes the exit code of a managed shell from its own member, and the model that was assigned", () => {
+  const folder = join(root, "managed/session_20260815_090512_1b2c3d4e");
+  const shell = (exit_code: number | null, status: string) => ({
+    tool_result: { output: { command: "make", status, exit_code, output: "", returncode: exit_code ?? 0 } },
+  });
+  save(
+    folder,
+    [
+      user("u1", "Build"),
+      answer("a1", "", {
+        tool_calls: [call("c1", "bash", { command: "make" }), call("c2", "bash", { command: "make" })],
+      }),
+      result("c1", "status: running\nreturncode: 0", shell(null, "running")),
+      result("c2", "status: completed\nexit_code: 2\nreturncode: 2", shell(2, "completed")),
+    ],
+    { config: { active_model: "", routed_default_model: "medium" } },
+  );
+  const session = onlyOne(look(vibe, openStore(folder)));
+  const { parts } = closed(session);
+  expect(parts.flatMap((part) => (part.type === "tool_result" ? [part.ui_extra] : []))).toEqual([
+    { type: "shell", command: "make" },
+    { type: "shell", command: "make", exit_code: 2 },
+  ]);
+  expect(JSON.stringify(session.records.map(({ frames }) => frames))).toContain('"model":"medium"');
+});

@@ -50,7 +50,14 @@ function payloadOf(
   // The text begins with the command's output, which may contain such a line.
   const written = text.split(EXIT).at(-2);
   return withExit(call, {
-    exit_code: asNumber(output?.returncode) ?? (written === undefined ? undefined : Number(written)),
+    exit_code: exitOf(output) ?? (written === undefined || hasNoExit(output) ? undefined : Number(written)),
     duration_ms: seconds === undefined ? undefined : Math.round(seconds * 1_000),
   });
 }
+
+/** A managed shell also writes `returncode`, which is 0 while the command runs. */
+const exitOf = (output: JsonObject | undefined): number | undefined =>
+  asNumber(output !== undefined && "exit_code" in output ? output.exit_code : output?.returncode);
+
+const hasNoExit = (output: JsonObject | undefined): boolean =>
+  output !== undefined && "exit_code" in output && output.exit_code === null;

@@ -119,7 +119,8 @@ function headOf(
     title: meta.title ?? undefined,
     folder: asObject(meta.environment)?.working_directory ?? undefined,
     branch: meta.git_branch ?? undefined,
-    model: config?.active_model ?? undefined,
+    // Newer versions have no active model unless the user chose one.
+    model: asText(config?.active_model) ?? asText(config?.routed_default_model),
     continues: meta.parent_session_id ?? undefined,
     parent,
   });
