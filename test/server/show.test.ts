@@ -195,6 +195,19 @@ describe("show", () => {
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ lines: 0, shown: 0, hidden: {} });
   });
 
+  it("reads a log of messages with the facts beside it, if an agent has both in a folder", async () => {
+    const session = join(folder, "session_20260601_100000_1b2c3d4e");
+    mkdirSync(session);
+    const messages = join(session, "messages.jsonl");
+    writeFileSync(messages, '{"role":"user","content":"Hi"}\n{"role":"assistant","content":"Hello"}\n');
+    expect((await run([messages], "text")).out).toContain("Chat messages session");
+    writeFileSync(
+      join(session, "meta.json"),
+      JSON.stringify({ session_id: "s", start_time: "2026-06-01T10:00:00Z", environment: {} }),
+    );
+    expect((await run([messages], "text")).out).toContain("Mistral Vibe session");
+  });
+
   it("reports each invalid file, prints the others, and fails", async () => {
     const empty = join(folder, "empty.jsonl");
     writeFileSync(empty, "");

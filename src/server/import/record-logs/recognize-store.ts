@@ -1,9 +1,10 @@
+import { dirname } from "node:path";
 import type { Format } from "../../../sources/contract.ts";
 import { openStore } from "./open-store.ts";
 
 /**
  * The format of the store at this path, by its content; `undefined`: there is no known store. `head`: the file's first bytes;
- * absent for a folder. Formats that claim the path are tried first. Opens the store on the calling thread.
+ * absent for a folder. Formats that claim the path, or its folder, are tried first. Opens the store on the calling thread.
  */
 export function recognizeStore(
   path: string,
@@ -13,7 +14,10 @@ export function recognizeStore(
   const isDatabase =
     head !== undefined && new TextDecoder("latin1").decode(head).startsWith("SQLite format 3\0");
   const withStores = formats.filter(({ snapshots }) => snapshots !== undefined);
-  const named = withStores.filter(({ snapshots }) => snapshots?.storeOf(path) === path);
+  const named = withStores.filter(({ snapshots }) => {
+    const store = snapshots?.storeOf(path);
+    return store === path || (head !== undefined && store === dirname(path));
+  });
   // Files that are neither documents nor databases are opened only by formats that know their first bytes.
   const isOther = head !== undefined && !isDatabase && !path.endsWith(".json");
   const others = isOther ? withStores.filter(({ detect }) => detect(head)) : withStores;
