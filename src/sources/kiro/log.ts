@@ -13,8 +13,8 @@ import { isInterruptText, steeringIn } from "./texts.ts";
 
 /**
  * Reads a line of a log of Kiro CLI's second engine: `{version: "v1", kind, data}`. `undefined`: the record is of another kind.
- * Source: `aws/amazon-q-developer-cli`, `crates/agent/src/agent/event_log.rs` and `agent_loop/types.rs`, and the recorded
- * sessions in `crates/chat-cli-v2/src/agent/kas/fixtures`.
+ * Source: `aws/amazon-q-developer-cli`, `crates/agent/src/agent/event_log.rs` and `agent_loop/types.rs`, the recorded sessions
+ * in `crates/chat-cli-v2/src/agent/kas/fixtures`, and records of Kiro CLI 2.24 and 2.27 in the tests of `lenajeremy/agentman`.
  */
 export function readLogged(state: KiroState, record: SessionRecord): RecordResult | undefined {
   const { value } = record;

@@ -15,7 +15,8 @@ const BOOKKEEPING = new Set(["turn_start", "usage_summary", "session_metadata", 
 /**
  * Reads a line of `messages.jsonl`, the log of Kiro CLI's third engine, which is that of the Kiro IDE: `{id, timestamp, payload}`.
  * `undefined`: the record is of another kind. Source: `aws/amazon-q-developer-cli`, `crates/chat-cli-v2/src/agent/kas/schema.rs`
- * and `v2_to_kas.rs`, which name five kinds of payloads; the others are from independent decoders (`casr`, aws-bench).
+ * and `v2_to_kas.rs`, which name five kinds of payloads; the others are
+ * from independent decoders (`casr`, aws-bench) and a session of the Kiro IDE (`superbasedapp/observer`, `testdata/kirocli/ide`).
  */
 export function readMessage(state: KiroState, record: SessionRecord): RecordResult | undefined {
   const { value } = record;
@@ -32,7 +33,7 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
   switch (type) {
     case "session_start":
       if (payload.forcedRole === true || state.conversation.turn !== undefined) {
-        // Kiro writes it again after each change of the agent, so it belongs to no prompt.
+        // Kiro writes it after the first turn.
         conversation.context(sourceTitle("system_prompt"), [{ type: "text", text: textOf(payload.content) }]);
         break;
       }
@@ -53,9 +54,11 @@ export function readMessage(state: KiroState, record: SessionRecord): RecordResu
         resultOf(asText(payload.toolCallId), payload.content, payload.success === false),
       );
       break;
-    case "steering_inclusion":
-      readDocuments(conversation, payload.documents);
+    case "steering_inclusion": {
+      const documents = documentsOf(payload.documents);
+      if (documents.length > 0) conversation.context(documentsTitle, documents);
       break;
+    }
     case "pending_interaction":
       readQuestion(conversation, payload);
       break;
@@ -99,11 +102,13 @@ function readUser(
     conversation.fold("the prompt before it");
     return;
   }
-  if (asText(text) === undefined && images.length === 0) return;
   const parts = [...(asText(text) === undefined ? [] : [{ type: "text" as const, text }]), ...images];
   const documents = documentsOf(payload.documents);
-  if (documents.length > 0 && payload.source !== "steer") conversation.beginTurn();
-  if (documents.length > 0) readDocuments(conversation, payload.documents);
+  if (documents.length > 0) {
+    if (parts.length > 0 && payload.source !== "steer") conversation.beginTurn();
+    conversation.context(documentsTitle, documents);
+  }
+  if (parts.length === 0) return;
   const isHook = payload.source === "hook";
   conversation.prompt(parts, {
     queued: payload.source === "steer",
@@ -141,6 +146,8 @@ function textOf(content: unknown): string {
     .join("\n");
 }
 
+const documentsTitle = sourceTitle("context_from", { agent: "Kiro" });
+
 /** The names and texts of documents that the user or a rule added. */
 function documentsOf(documents: unknown): Part[] {
   return asArray(documents).flatMap((item): Part[] => {
@@ -149,11 +156,6 @@ function documentsOf(documents: unknown): Part[] {
     const text = [name, asText(document?.content)].filter(Boolean).join("\n");
     return text === "" ? [] : [{ type: "text", text }];
   });
-}
-
-function readDocuments(conversation: Conversation, documents: unknown): void {
-  const parts = documentsOf(documents);
-  if (parts.length > 0) conversation.context(sourceTitle("context_from", { agent: "Kiro" }), parts);
 }
 
 /** Reads a question to the user. One whether a call may run says nothing that the call does not say. */

@@ -30,7 +30,7 @@ export function resultOf(id: string | undefined, content: unknown, isError: bool
   }
   const output_text = read.map(({ text }) => text).join("\n");
   const exit_code = read.find((each) => each.exit_code !== undefined)?.exit_code;
-  const failed = isError || (exit_code ?? 0) > 0;
+  const failed = isError || (exit_code ?? 0) !== 0;
   const outcome = isError ? outcomeOf(output_text) : undefined;
   const own = read.length === 1 ? read[0]?.payload : undefined;
   return {
