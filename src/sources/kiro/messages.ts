@@ -15,8 +15,8 @@ const BOOKKEEPING = new Set(["turn_start", "usage_summary", "session_metadata", 
 /**
  * Reads a line of `messages.jsonl`, the log of Kiro CLI's third engine, which is that of the Kiro IDE: `{id, timestamp, payload}`.
  * `undefined`: the record is of another kind. Source: `aws/amazon-q-developer-cli`, `crates/chat-cli-v2/src/agent/kas/schema.rs`
- * and `v2_to_kas.rs`, which name five kinds of payloads; the others are
- * from independent decoders (`casr`, aws-bench) and a session of the Kiro IDE (`superbasedapp/observer`, `testdata/kirocli/ide`).
+ * and `v2_to_kas.rs`, which name five kinds of payloads; the others are from independent decoders (`casr`, aws-bench) and a
+ * session of the Kiro IDE (`superbasedapp/observer`, `testdata/kirocli/ide`).
  */
 export function readMessage(state: KiroState, record: SessionRecord): RecordResult | undefined {
   const { value } = record;
