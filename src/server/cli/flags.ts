@@ -102,9 +102,23 @@ const COMMANDS = {
       ...ADDRESS,
     },
   },
+  pipe: {
+    usage: "pipe [--agent AGENT]",
+    help:
+      "Show the session that a program prints, live in the browser: claude -p --output-format stream-json … | npm start " +
+      "-- pipe. Reads JSON lines from standard input, sends them to the running daemon and prints them again.",
+    options: {
+      agent: {
+        type: "string",
+        value: "AGENT",
+        help: "Format of the lines: claude-code, codex, codex-exec or droid-exec. Default: as recognized.",
+      },
+      ...DATA_DIR,
+    },
+  },
   show: {
     usage: "show FILE… [--session ID] [--json | --accounting | --context STEP | --changes TURN]",
-    help: "Print a session file as text, or the list of the sessions in a database. Needs no daemon.",
+    help: "Print a session file as text, or the list of the sessions in a database. FILE -: standard input. Needs no daemon.",
     options: {
       session: { type: "string", value: "ID", help: "The session of the database to print." },
       json: { type: "boolean", help: "Print one JSON object per transcript part, in order." },
@@ -204,6 +218,7 @@ const isCommand = (word: string | undefined): word is Exclude<CommandName, "star
 const OPTIONS = {
   ...COMMANDS.start.options,
   ...COMMANDS.run.options,
+  ...COMMANDS.pipe.options,
   ...COMMANDS.show.options,
   ...COMMANDS.export.options,
   ...COMMANDS.decode.options,

@@ -3,6 +3,7 @@ import { attachAgent, detachAgent } from "./commands/attach.ts";
 import { decodeFile } from "./commands/decode.ts";
 import { exportSessions } from "./commands/export.ts";
 import { serveMcp } from "./commands/mcp.ts";
+import { pipeSession } from "./commands/pipe.ts";
 import { runInTerminal } from "./commands/run.ts";
 import { searchSessions } from "./commands/search.ts";
 import { showFiles } from "./commands/show.ts";
@@ -16,6 +17,7 @@ import { fail, print } from "./terminal.ts";
 const RUN: Record<CommandName, (operands: string[], flags: Flags) => Promise<number>> = {
   start,
   run: runInTerminal,
+  pipe: pipeSession,
   show: showFiles,
   export: exportSessions,
   decode: decodeFile,

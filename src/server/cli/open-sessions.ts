@@ -317,11 +317,11 @@ function readPace(flags: Flags): number {
 }
 
 function rootsOf(
-  folders: readonly { agent: string; path: string }[],
+  roots: readonly { agent: string; path: string; folders?: readonly string[] }[],
   kind: { internal?: true; sample?: true },
 ) {
-  return folders.flatMap(({ agent, path }) => {
+  return roots.flatMap(({ agent, ...root }) => {
     const format = formats.find((format) => format.id === agent);
-    return format ? [{ format, path, ...kind }] : [];
+    return format ? [{ format, ...root, ...kind }] : [];
   });
 }

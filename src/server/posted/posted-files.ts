@@ -7,9 +7,11 @@ import { asObject, asText, messageOf } from "../../model/narrow.ts";
 import { Refused } from "../sessions/refused.ts";
 
 /** The agents whose session files can be posted, with the subfolder of the agent's folder that contains them. */
-const POSTED_AGENTS: Readonly<Record<string, string>> = {
+export const POSTED_AGENTS: Readonly<Record<string, string>> = {
   "claude-code": "projects",
   codex: "sessions",
+  "codex-exec": "codex-exec-runs",
+  "droid-exec": "droid-exec-runs",
 };
 
 /** A segment of a file's path below its agent's folder: no hidden names, no `..`, no special characters. */
@@ -48,7 +50,7 @@ export interface PostedCounts {
 /** Stores the session files that programs on other machines post, in the agent's own layout. */
 export interface PostedFiles {
   /** The folders to watch, one per agent. */
-  readonly roots: readonly { agent: string; path: string }[];
+  readonly roots: readonly { agent: string; path: string; folders: readonly string[] }[];
   /**
    * Appends the records that the file does not have yet, and flushes them to disk. Throws `Refused` for an invalid path or batch.
    */
@@ -139,7 +141,11 @@ export function createPostedFiles(folder: string): PostedFiles {
   }
 
   return {
-    roots: Object.keys(POSTED_AGENTS).map((agent) => ({ agent, path: join(folder, agent) })),
+    roots: Object.entries(POSTED_AGENTS).map(([agent, sessions]) => ({
+      agent,
+      path: join(folder, agent),
+      folders: [sessions],
+    })),
     append,
     async read(file) {
       const path = pathOf(folder, file);

@@ -3,11 +3,11 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { droidExecReader } from "./reader.ts";
 
-/** The saved output of `droid exec --output-format stream-json`. It has no usual folder and is opened by name. */
+/** The saved output of `droid exec --output-format stream-json`. It has no usual folder: it is opened by name, or posted. */
 export const droidExec = recordLinesFormat({
   id: "droid-exec",
   name: "Droid (exec)",
-  classify: () => undefined,
+  classify: (path) => (/^droid-exec-runs\/.+\.jsonl$/.test(path) ? { kind: "session" } : undefined),
   detect: (head) => firstRecords(head).some(isOwn),
   reader: droidExecReader,
 });

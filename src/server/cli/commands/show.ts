@@ -1,3 +1,8 @@
+import { createWriteStream, rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { formats } from "../../../sources/index.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { Flags } from "../flags.ts";
@@ -7,6 +12,26 @@ import { print, printLine } from "../terminal.ts";
 /** `show`: prints session files as text, JSON or accounting. */
 export async function showFiles(files: string[], flags: Flags): Promise<number> {
   if (files.length === 0) throw new UsageError("Specify a session file: show FILE");
+  const input = files.includes("-") ? await readInput() : undefined;
+  return await showAll(
+    files.map((file) => (file === "-" && input !== undefined ? input : file)),
+    flags,
+  );
+}
+
+/**
+ * Copies standard input to a temporary file, because its format is recognized by its beginning and it may be one document. Returns
+ * the file's path. It is removed when the process exits, also if the reader of its output closes the pipe.
+ */
+async function readInput(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "verbatim-show-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "standard-input.json");
+  await pipeline(process.stdin, createWriteStream(file));
+  return file;
+}
+
+async function showAll(files: readonly string[], flags: Flags): Promise<number> {
   return await show({
     files,
     formats,
