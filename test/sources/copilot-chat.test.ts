@@ -257,63 +257,6 @@ it("shows refused, failed and unpaired calls, and how a request ended", () => {
   expect(partsOfType(shown, "tool_call")[1]?.arguments_json).toBe('{"port":"Bergen"}');
 });
 
-it("shows the other kinds of items as markers, and unknown ones raw", () => {
-  const shown = readDocument(
-    session([
-      request(
-        "1",
-        "Ask me",
-        [
-          { kind: "progressTaskSerialized", content: markdown("Optimizing tool selection"), progress: [] },
-          { kind: "warning", content: markdown("Slow") },
-          {
-            kind: "confirmation",
-            title: "Continue?",
-            message: markdown("Many steps"),
-            buttons: ["Yes", "No"],
-          },
-          { kind: "elicitationSerialized", title: "Input", message: "Name?", state: "accepted" },
-          {
-            kind: "questionCarousel",
-            questions: [{ id: "q", title: "Port?", options: [{ id: "b", label: "Bergen", value: "1" }] }],
-            data: { q: { selectedValue: "1" } },
-          },
-          { kind: "hook", hookType: "Stop", stopReason: "Not yet" },
-          { label: "src", uri: uri("/home/mara/src"), children: [{ label: "tide.ts", uri: uri(TIDE) }] },
-          { kind: "future", never: "seen" },
-        ],
-        {
-          contentReferences: [
-            {
-              kind: "reference",
-              reference: { uri: uri(TIDE), range: { startLineNumber: 2, endLineNumber: 4 } },
-            },
-          ],
-          codeCitations: [{ kind: "codeCitation", license: "MIT", value: uri("/x"), snippet: "s" }],
-          result: { metadata: { summary: { toolCallRoundId: "r", text: "So far" } } },
-        },
-      ),
-    ]),
-  );
-  expect(shown.order).toBe(
-    "U [note] [note] [note] [note] [note] [hook] [note] ?? [context] [note] [compaction]",
-  );
-  const texts = partsOfType(shown, "marker").map(({ title, text }) => `${title}|${text ?? ""}`);
-  expect(texts).toEqual([
-    "Optimizing tool selection|",
-    "Warning: Slow|Slow",
-    "Continue?|Many steps\n\n[Yes] [No]",
-    "Input|Name?\n\naccepted",
-    "Asked the user|Port?\n- Bergen\n→ Bergen",
-    "Hook Stop|Not yet",
-    "src|tide.ts",
-    `References of the answer|${TIDE}:2-4`,
-    "Code that is similar to public code|MIT: /x",
-    "Conversation compacted|So far",
-  ]);
-  expect(partsOfType(shown, "unknown").map(({ raw }) => raw)).toEqual([{ kind: "future", never: "seen" }]);
-});
-
 it("shows what was attached: by the user in the prompt, by the editor before it", () => {
   const variables = [
     { kind: "file", id: "vscode.implicit.file", name: "file:tide.ts", value: uri(TIDE) },

@@ -24,15 +24,16 @@ export const hiddenRule = (kind: string): string | undefined => own(HIDDEN, kind
 
 /** Markers by kind of item. Kinds without one are shown as unknown. */
 const NOTICES: Readonly<Record<string, (item: JsonObject) => Notice>> = {
-  autoModeResolution: ({ resolved }) => {
-    const model = asText(asObject(resolved)?.name) ?? asText(asObject(resolved)?.id);
-    return { kind: "note", title: sourceTitle("models_chosen", { model }) };
+  autoModeResolution: (item) => {
+    const { id, name } = chosenModel(item);
+    return { kind: "note", title: sourceTitle("models_chosen", { model: name ?? id }) };
   },
   command: ({ command }) => ofText(asString(asObject(command)?.title) ?? ""),
   confirmation: (item) => {
     const buttons = asArray(item.buttons).flatMap((button) => asText(button) ?? []);
     return titled(item.title, markdownText(item.message), buttons.map((button) => `[${button}]`).join(" "));
   },
+  elicitation: (item) => elicitation(item),
   elicitation2: (item) => elicitation(item),
   elicitationSerialized: (item) => elicitation(item),
   extensions: ({ extensions }) => ofText(lines(asArray(extensions).map(asText))),
@@ -93,6 +94,15 @@ const NOTICES: Readonly<Record<string, (item: JsonObject) => Notice>> = {
 
 /** The marker of an item. `undefined`: its kind is not known. */
 export const noticeOf = (kind: string, item: JsonObject): Notice | undefined => own(NOTICES, kind)?.(item);
+
+/** The model that VS Code chose for a request that left the choice open. Its name and id were members of the item before. */
+export function chosenModel({ resolved, resolvedModel, resolvedModelName }: JsonObject): {
+  id?: string | undefined;
+  name?: string | undefined;
+} {
+  const { id = resolvedModel, name = resolvedModelName } = asObject(resolved) ?? {};
+  return { id: asText(id), name: asText(name) };
+}
 
 const lines = (texts: readonly (string | undefined)[], separator = "\n"): string =>
   texts.filter((text) => text !== undefined && !isBlank(text)).join(separator);

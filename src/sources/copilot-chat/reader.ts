@@ -1,5 +1,5 @@
 import { isUuid } from "../../model/is-uuid.ts";
-import { asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import { repositoryName } from "../../model/repository.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -10,7 +10,7 @@ import { Conversation } from "../conversation/conversation.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { textOfRecord, thoughtText } from "./answer-text.ts";
 import { amendEnd, emitAddition, emitEnd } from "./ending.ts";
-import { hiddenRule, noticeOf } from "./notices.ts";
+import { chosenModel, hiddenRule, noticeOf } from "./notices.ts";
 import { promptOf } from "./prompt.ts";
 import {
   type AgentState,
@@ -199,7 +199,9 @@ function readPart(
     case "thinking": {
       const text = thoughtText(item);
       if (!isBlank(text)) step();
-      conversation.thinking(isBlank(text) ? "" : text);
+      conversation.thinking(isBlank(text) ? "" : text, {
+        duration_ms: asNumber(item.reasoningDurationMs) ?? 0,
+      });
       return;
     }
     case "tool":
@@ -212,6 +214,13 @@ function readPart(
       step();
       emitEdits(conversation, record);
       return;
+    case "autoModeResolution": {
+      // The facts of a request that has not ended do not name the model.
+      const { id: chosen } = chosenModel(item);
+      if (agent.model === undefined && chosen !== undefined) agent.model = chosen;
+      emitNotice(conversation, kind, item);
+      return;
+    }
     default:
       if (!emitAddition(conversation, kind, value)) emitNotice(conversation, kind, item);
   }
