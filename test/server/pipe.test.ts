@@ -73,12 +73,15 @@ describe("pipe", () => {
     await eventually(async () => expect(await partsOf(agent)).toBeGreaterThanOrEqual(parts - 1));
   });
 
-  it("leaves out lines that are no records, and says when nothing is recognized", async () => {
-    const { program, output, ended } = start();
-    program.stdin.end(`Reading prompt from stdin\n${'{"a":1}\n'.repeat(30)}`);
-    expect(await ended).toBe(2);
-    expect(output.err).toContain("Name one of them with --agent.");
-  });
+  it.each([1, 30])(
+    "leaves out lines that are no records, and says when %i are not recognized",
+    async (count) => {
+      const { program, output, ended } = start();
+      program.stdin.end(`Reading prompt from stdin\n${'{"a":1}\n'.repeat(count)}`);
+      expect(await ended).toBe(2);
+      expect(output.err).toContain("Name one of them with --agent.");
+    },
+  );
 });
 
 it("pipe explains that no daemon runs", () => {

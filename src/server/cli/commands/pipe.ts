@@ -25,7 +25,8 @@ const MAX_UNKNOWN = 20;
 const RETRY_FOR_MS = 30_000;
 const RETRY_MS = 500;
 
-const errorBody = z.object({ error: z.object({ message: z.string() }) });
+const errorReply = z.object({ error: z.object({ message: z.string() }) });
+const counts = z.object({ records: z.number() });
 
 /**
  * `pipe`: sends the JSON lines of standard input to the running daemon, which shows them live as a session, and prints them again.
@@ -39,6 +40,8 @@ export async function pipeSession(operands: string[], flags: Flags): Promise<num
     throw new UsageError(`No daemon uses the data folder ${data_dir}. Start one with \`npm start\`.`);
   const token = ingestToken(loadAccess(data_dir));
   const sender = createSender({ origin: daemon.origin, token, agent: flags.agent });
+  // Ctrl-C also ends the program, and with it the input, whose last lines must not be lost.
+  process.once("SIGINT", () => {});
   const input = createInterface({ input: process.stdin, crlfDelay: Infinity });
   let sending: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -61,9 +64,9 @@ export async function pipeSession(operands: string[], flags: Flags): Promise<num
   process.stdout.on("drain", () => input.resume());
   await once(input, "close");
   clearTimeout(timer);
-  if (failure === undefined) send();
   await sending;
   if (failure !== undefined) throw failure;
+  await sender.finish();
   return await print("");
 }
 
@@ -79,33 +82,37 @@ function createSender({
 }) {
   const waiting: string[] = [];
   let file: { agent: string; path: string } | undefined;
-  let sent = 0;
+  /** Number of records in the file. */
+  let records = 0;
 
   async function send(): Promise<void> {
     file ??= fileOf(waiting, agent);
     while (file !== undefined && waiting.length > 0) {
       const batch = nextBatch(waiting);
-      await post(file, batch);
+      records = await post(file, batch);
       waiting.splice(0, batch.length);
-      sent += batch.length;
     }
     if (waiting.length > MAX_UNKNOWN) throw new RunError(unknownText());
   }
 
-  async function post(to: { agent: string; path: string }, lines: readonly string[]): Promise<void> {
+  /** Returns the number of records in the file. */
+  async function post(to: { agent: string; path: string }, lines: readonly string[]): Promise<number> {
     const url = new URL("/api/ingest/files", origin);
-    for (const [name, value] of Object.entries({ ...to, from: String(sent) }))
+    for (const [name, value] of Object.entries({ ...to, from: String(records) }))
       url.searchParams.set(name, value);
-    const headers = { authorization: `Bearer ${token}` };
+    const init = {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: `${lines.join("\n")}\n`,
+    };
     const until = performance.now() + RETRY_FOR_MS;
     for (;;) {
-      const reply = await fetch(url, { method: "POST", headers, body: `${lines.join("\n")}\n` }).catch(
-        messageOf,
-      );
+      const reply = await fetch(url, init).catch(messageOf);
       if (typeof reply !== "string") {
-        if (reply.ok) return;
-        const body = errorBody.safeParse(await reply.json().catch(() => undefined));
-        const reason = body.success ? body.data.error.message : `status ${reply.status}`;
+        const body: unknown = await reply.json().catch(() => undefined);
+        if (reply.ok) return counts.parse(body).records;
+        const refused = errorReply.safeParse(body);
+        const reason = refused.success ? refused.data.error.message : `status ${reply.status}`;
         if (reply.status < 500) throw new RunError(`The daemon refused the lines: ${reason}`);
       }
       if (performance.now() > until) throw new RunError(`The daemon at ${origin} does not answer.`);
@@ -119,6 +126,11 @@ function createSender({
       if (parseObject(line) !== undefined) waiting.push(line);
     },
     send,
+    /** Sends the rest. Throws if the lines were not recognized. */
+    async finish(): Promise<void> {
+      await send();
+      if (waiting.length > 0) throw new RunError(unknownText());
+    },
   };
 }
 
