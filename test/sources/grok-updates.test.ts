@@ -93,6 +93,24 @@ describe("Grok's updates.jsonl", () => {
     },
   );
 
+  it("begins one turn when the end of a background task wakes the model", () => {
+    const account = read(
+      user("Go", 0),
+      says("Started.", { prompt: "p0" }),
+      ends(),
+      user('<system-reminder>\nBackground task "t1" completed.\n</system-reminder>', 1),
+      says("Woken.", { prompt: "task-completed-t1" }),
+      ends(),
+    );
+    expect(orderOf(account.parts)).toBe("U x [context] | x");
+    expect(turnsOf(account).map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
+
+  it("leaves out the repeated state of all background tasks", () => {
+    const account = read(user("Go", 0), own({ sessionUpdate: "background_tasks", tasks: [] }), says("Hi."));
+    expect(orderOf(account.parts)).toBe("U x");
+  });
+
   it("shows the image of a prompt as its attachment, and not as sent later", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
     const facts = { _meta: { promptIndex: 0 } };

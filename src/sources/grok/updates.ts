@@ -99,7 +99,6 @@ function readPrompt({ state, conversation, value }: Update): void {
   const before = updates.user;
   const continues = before !== undefined && before.index === index;
   updates.user = index === undefined ? {} : { index };
-  const model = asText(facts.modelId);
   const queued = continues || facts.interjection === true;
   if (!queued && injected.length > 0) conversation.beginTurn();
   if (injected.length > 0)
@@ -107,7 +106,11 @@ function readPrompt({ state, conversation, value }: Update): void {
       sourceTitle("context_from", { agent: "Grok" }),
       injected.map((text) => ({ type: "text" as const, text })),
     );
-  if (parts.length === 0) return;
+  if (parts.length === 0) {
+    // The end of a background task wakes the model without a prompt.
+    if (!queued && injected.length > 0) noteNewTurn(state, conversation, facts);
+    return;
+  }
   if (continues && content.type !== "text") {
     // A prompt with an image is several updates, without one for its end.
     conversation.context(sourceTitle("attachment"), parts);
@@ -115,9 +118,14 @@ function readPrompt({ state, conversation, value }: Update): void {
   }
   const origin = facts.hostTurn === true ? "notification" : facts.bash_mode === true ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
-  if (queued) return;
+  if (!queued) noteNewTurn(state, conversation, facts);
+}
+
+/** Remembers a turn that begins. `facts`: those of its prompt. */
+function noteNewTurn({ updates }: GrokState, conversation: Conversation, facts: JsonObject): void {
+  const model = asText(facts.modelId);
   delete updates.prompt_id;
-  noteTurn(updates, conversation, index);
+  noteTurn(updates, conversation, asNumber(facts.promptIndex));
   if (model !== undefined) conversation.nameModel(model);
 }
 
