@@ -65,6 +65,49 @@ describe("Kimi Code, wire protocol 1.5", () => {
     );
   });
 
+  it("shows the system prompt once, and no change of the model when a request names it", () => {
+    const bind = { modelAlias: "mine", systemPrompt: "You are Kimi." };
+    const { parts, frames } = read([
+      record("profile.bind", bind),
+      prompt("Go"),
+      loop({ type: "step.begin", uuid: "s", turnId: "0", step: 1 }),
+      record("llm.request", { kind: "loop", model: "gull-1", modelAlias: "mine" }),
+      loop({ stepUuid: "s", ...text("Done.") }),
+      loop({ type: "step.end", uuid: "s", finishReason: "end_turn" }),
+      record("profile.bind", bind),
+    ]);
+    expect(parts.filter((part) => part.type === "marker")).toMatchObject([
+      { kind: "context", title: "System prompt" },
+    ]);
+    expect(JSON.stringify(parts).match(/You are Kimi\./g)).toHaveLength(1);
+    const models = frames.flatMap((frame) => (frame.type === "session.update" ? [frame.patch.model] : []));
+    expect(models.findLast((model) => model !== undefined)).toBe("gull-1");
+  });
+
+  it("reads the exit code of a failed command, its duration, and that it was stopped", () => {
+    const failed = (toolCallId: string, output: string): object =>
+      loop({ type: "tool.result", toolCallId, result: { output, isError: true, durationMs: 30 } });
+    const { parts } = read([
+      prompt("Go"),
+      ...step(call("c1", "Bash", { command: "ls x" }), call("c2", "Bash", { command: "sleep 40" })),
+      failed("c1", "none\nCommand failed with exit code: 2."),
+      record("turn.cancel", { turnId: 0, target: "active" }),
+      failed("c2", "begun\nInterrupted by user"),
+    ]);
+    expect(parts.filter(({ type }) => type === "tool_result")).toMatchObject([
+      { status: "error", ui_extra: { type: "shell", exit_code: 2, duration_ms: 30 } },
+      { status: "aborted", outcome: { kind: "stopped" }, ui_extra: { interrupted: true } },
+    ]);
+  });
+
+  it("separates an empty context of the repository from the task of a sub-agent", () => {
+    const empty = '<git-context status="unavailable" reason="not-a-repo"/>';
+    const { parts } = read([prompt(`${empty}\n\nCount the gulls`), ...step(text("Two."))]);
+    const prompts = parts.filter(({ type }) => type === "prompt");
+    expect(JSON.stringify(prompts)).not.toContain("git-context");
+    expect(JSON.stringify(parts)).toContain("not-a-repo");
+  });
+
   it("shows a prompt in a running turn once, whichever record is first", () => {
     const { parts } = read([
       prompt("Go", { promptId: "m1" }),

@@ -105,7 +105,7 @@ const files: {
     reader: kimiReader as RecordReader<never>,
     path: `${KIMI}/main/wire.jsonl`,
     order:
-      "[note] U [context] [retry] T x c:Bash c:Agent [note] c:Write- u | x [note] | [compaction] U c:Bash? [interrupt] " +
+      "[context] [note] U [context] [retry] T x c:Bash c:Agent [note] c:Write- u | x [note] | [compaction] U c:Bash? [interrupt] " +
       "[rewind] U x c:Read [note] [note] ?? ??",
     statuses: "completed interrupted failed",
   },
@@ -113,7 +113,7 @@ const files: {
     format: kimi,
     reader: kimiReader as RecordReader<never>,
     path: `${KIMI}/agent-0/wire.jsonl`,
-    order: "[context] U x",
+    order: "[context] [context] U x",
     statuses: "completed",
   },
   {
@@ -463,7 +463,7 @@ describe("facts in records other than their text", () => {
   it("titles a sub-agent of Kimi with its task, without the context before it", () => {
     const [transcript] = partsOf(kimi, `${KIMI}/agent-0/wire.jsonl`).transcripts;
     expect(transcript?.turns.at(0)?.title).toBe("Look around");
-    expect(transcript?.parts.at(0)).toMatchObject({ type: "marker", title: "Context from Kimi" });
+    expect(transcript?.parts.at(1)).toMatchObject({ type: "marker", title: "Context from Kimi" });
   });
 
   it("reads title, folder and model from the side file", () => {

@@ -1,5 +1,5 @@
 import type { StopReason } from "../../model/messages/message.ts";
-import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -9,7 +9,7 @@ import { imageOf, resultContent } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { nameRun, noteCall } from "../conversation/runs.ts";
-import { ofFailure } from "../conversation/tool-payload.ts";
+import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { type KimiState, REFUSED, usageOf } from "./state.ts";
 
 /** Reads `context.append_loop_event`: a step's start, parts, calls, results and end. */
@@ -23,14 +23,17 @@ export function readLoopEvent(
   switch (event.type) {
     case "step.begin":
       if (step !== undefined)
-        conversation.step(step, state.model === undefined ? {} : { model: state.model });
+        conversation.step(
+          step,
+          state.model === undefined || state.is_alias === true ? {} : { model: state.model },
+        );
       return { kind: "folded", into: "its step" };
     case "content.part":
-      if (step !== undefined) conversation.step(step);
+      if (step !== undefined) continueStep(state, conversation, step);
       emitPart(conversation, asObject(event.part) ?? {});
       return { kind: "hidden", rule: "blank text" };
     case "tool.call":
-      if (step !== undefined) conversation.step(step);
+      if (step !== undefined) continueStep(state, conversation, step);
       readCall(state, conversation, record, event);
       return undefined;
     case "tool.result":
@@ -43,6 +46,12 @@ export function readLoopEvent(
       conversation.unknown(record.value, sourceTitle("event_of_type", { type: asString(event.type) }));
       return undefined;
   }
+}
+
+/** Continues a step with a part. No request named its model before the part, so the alias does. */
+function continueStep(state: KimiState, conversation: Conversation, step: string): void {
+  conversation.step(step);
+  if (state.is_alias === true && state.model !== undefined) conversation.nameModel(state.model);
 }
 
 /** Emits a part that the model wrote. */
@@ -81,6 +90,9 @@ function readCall(
   noteCall(state, { id, name: name ?? "", input }, state.conversation.at);
 }
 
+/** The exit code at the end of a failed command's result. */
+const EXIT = /(?:^|\n)Command failed with exit code: (-?\d+)\.\s*$/;
+
 function readResult(state: KimiState, conversation: Conversation, event: JsonObject): void {
   const result = asObject(event.result) ?? {};
   const failed = result.isError === true;
@@ -92,14 +104,24 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   const scope = own(state.allowed, id);
   const refused = scope === REFUSED;
   if (id !== undefined) delete state.allowed[id];
+  const exit = failed ? EXIT.exec(output_text.slice(-100))?.[1] : undefined;
+  const stopped = failed && exit === undefined && state.cancelled === true;
+  const exit_code = exit === undefined ? undefined : Number(exit);
+  const duration_ms = asNumber(result.durationMs);
   conversation.toolResult({
     id,
-    status: refused ? "aborted" : failed ? "error" : "success",
+    status: refused || stopped ? "aborted" : failed ? "error" : "success",
     output_text,
     parts: content.parts,
     ...(refused && { outcome: { kind: "refused", by: "person" } }),
+    ...(stopped && { outcome: { kind: "stopped" } }),
     ...(scope !== undefined && !refused && { permission: { by: "person", scope } }),
-    payload: (call) => withAgent(failed ? ofFailure(call) : call, agent, output_text),
+    payload: (call) =>
+      withAgent(
+        withExit(failed ? ofFailure(call) : call, { exit_code, duration_ms, interrupted: stopped }),
+        agent,
+        output_text,
+      ),
   });
 }
 

@@ -12,6 +12,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
+import { fingerprint } from "../fingerprint.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { emitPart, readLoopEvent } from "./loop.ts";
 import { BOOKKEEPING, FOLDED, MODES } from "./records.ts";
@@ -157,17 +158,27 @@ function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): CodedText {
     : sourceTitle("conversation_compacted_tokens", { before, now });
 }
 
+/** Reads the settings, of which the system prompt is shown. Records repeat it when a session is resumed. */
 function readConfig(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
   const cwd = asText(value.cwd) ?? asText(asObject(value.environmentDisclosure)?.cwd);
   const alias = asText(value.modelAlias);
   const model = alias?.split("/").at(-1);
   const name = asText(value.profileName);
-  if (model !== undefined) state.model = model;
+  if (model !== undefined) {
+    state.model = model;
+    state.is_alias = true;
+  }
   conversation.update({
     cwd,
-    model,
+    // A step's request or its first part names it later.
+    ...(state.conversation.model === undefined && { model }),
     ...(name !== undefined && state.parent !== undefined && { run: { name, depth: 1 } }),
   });
+  const prompt = asText(value.systemPrompt);
+  const digest = prompt === undefined ? undefined : fingerprint(prompt);
+  if (prompt !== undefined && state.system_prompt !== digest)
+    conversation.context(sourceTitle("system_prompt"), [{ type: "text", text: prompt }]);
+  if (digest !== undefined) state.system_prompt = digest;
   return { kind: "folded", into: "the session" };
 }
 
@@ -225,6 +236,7 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
   const model = asText(value.model);
   if (value.kind === "loop" && model !== undefined) {
     state.model = model;
+    delete state.is_alias;
     if (conversation.hasOpenStep) conversation.nameModel(model);
   }
   const attempt = asText(value.attempt);

@@ -14,6 +14,10 @@ export interface KimiState extends StartedRuns {
   begun: boolean;
   /** The model of the next step, from the last request or the settings. */
   model?: string;
+  /** `model` is from the settings, which name it by an alias. In newer versions a request names the model itself. */
+  is_alias?: boolean;
+  /** Fingerprint of the last system prompt. */
+  system_prompt?: number;
   /** The start of an emitted prompt that the context will repeat. */
   asked?: string;
   /** The last emitted prompt of the context, which `turn.steer` will repeat. */
@@ -39,6 +43,8 @@ export const REFUSED = "refused";
 
 /** Elements that Kimi puts before the task of a sub-agent. */
 const INJECTED = ["git-context"] as const;
+/** The same outside of a repository: `<git-context status="unavailable" reason="not-a-repo"/>`. */
+const EMPTY_CONTEXT = /^\s*<git-context [^<>]{0,200}\/>\s*/;
 
 /** Emits a prompt according to the kind of its origin, and before it the context that Kimi added to its text. */
 export function emitPrompt(
@@ -60,7 +66,9 @@ export function emitPrompt(
   const injected: Part[] = [];
   const asked = parts.flatMap((part): Part[] => {
     if (part.type !== "text") return [part];
-    const { own, injected: added } = unwrap(part.text, INJECTED);
+    const empty = EMPTY_CONTEXT.exec(part.text)?.[0];
+    const { own, injected: added } = unwrap(part.text.slice(empty?.length ?? 0), INJECTED);
+    if (empty !== undefined) added.unshift(empty.trim());
     injected.push(...added.map((text) => ({ type: "text" as const, text })));
     return isBlank(own) ? [] : [{ ...part, text: own }];
   });
