@@ -258,6 +258,62 @@ describe("Grok's updates.jsonl", () => {
     });
   });
 
+  it("shows what the model got of edits, tasks in the background and schedules", () => {
+    const { parts } = read(
+      user("Go", 0),
+      call("c1", "write", { file_path: "a", content: "b" }),
+      result("c1", "", {
+        content: [{ type: "diff", path: "a", oldText: "", newText: "b" }],
+        rawOutput: {
+          type: "SearchReplace",
+          EditsApplied: { old_string: "", new_string: "b", tool_output_for_prompt: "Wrote a." },
+        },
+      }),
+      call("c2", "run_terminal_command", { command: "make", background: true }),
+      result("c2", "Background task b1 started", {
+        rawOutput: {
+          type: "BackgroundTaskStarted",
+          task_id: "b1",
+          task_type: "bash",
+          output_file: "/t/c2.log",
+          status: "running",
+          command: "make",
+          summary: "Background task b1 started",
+          retrieval_hint: "Ask for b1.",
+        },
+      }),
+      call("c3", "monitor", { command: "tail -f log" }),
+      result("c3", "", {
+        content: [],
+        rawOutput: { type: "Monitor", taskId: "m1", timeoutMs: 1000, persistent: false },
+      }),
+      call("c4", "scheduler_create", { interval: "1h", prompt: "Look" }),
+      result("c4", "", {
+        content: [],
+        rawOutput: { type: "SchedulerCreate", id: "s1", humanSchedule: "every 1 hour", updated: false },
+      }),
+      call("c5", "scheduler_list", {}),
+      result("c5", "", { content: [], rawOutput: { type: "SchedulerList", tasks: [] } }),
+      ends(),
+    );
+    const results = parts.flatMap((part) => (part.type === "tool_result" ? [part] : []));
+    expect(results.map(({ output_text }) => output_text)).toEqual([
+      "Wrote a.",
+      [
+        "<task-id>b1</task-id>",
+        "<task-type>bash</task-type>",
+        "<output-file>/t/c2.log</output-file>",
+        "<status>running</status>",
+        "<summary>Background task b1 started</summary>",
+        "Ask for b1.",
+      ].join("\n"),
+      "Monitor started (task m1, timeout 1000ms).",
+      "Scheduled task created (ID: s1, every 1 hour).",
+      "No scheduled tasks.",
+    ]);
+    expect(results[1]?.ui_extra).toEqual({ type: "shell", command: "make", background_task_id: "b1" });
+  });
+
   it("shows how a background task ended", () => {
     const task_snapshot = { task_id: "b1", command: "npm start", output: "No script\n", exit_code: 2 };
     const { parts } = read(user("Start", 0), own({ sessionUpdate: "task_completed", task_snapshot }), ends());
@@ -271,6 +327,13 @@ describe("Grok's updates.jsonl", () => {
     expect(parts.find((part) => part.type === "tool_call")).toMatchObject({
       arguments_json: '{"target_file":"a"}',
     });
+  });
+
+  it("does not take the name of a tool's type for an argument", () => {
+    const { parts } = read(user("Look", 0), call("c1", "scheduler_list", {}), {
+      update: { sessionUpdate: "tool_call_update", toolCallId: "c1", rawInput: { variant: "SchedulerList" } },
+    });
+    expect(parts.find((part) => part.type === "tool_call")).toMatchObject({ arguments_json: "{}" });
   });
 
   it("withdraws the turns that a rewind removed", () => {
@@ -302,6 +365,29 @@ describe("Grok's updates.jsonl", () => {
       own({ sessionUpdate: "turn_completed", prompt_id: "task-completed-1", stop_reason: "end_turn" }),
     );
     expect(turnsOf(account).map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
+
+  it("shows the prompt that Grok gave itself, and withdraws its turn with a rewind", () => {
+    const woken = "<system-reminder>\nBackground task b1 completed\n</system-reminder>";
+    const tasks = own({ sessionUpdate: "background_tasks", tasks: [{ task_id: "b1", status: "completed" }] });
+    const before = [
+      user("Build", 0),
+      says("It is building.", { prompt: "p", stream: 1 }),
+      ends(),
+      tasks,
+      user(woken, 1, { hideFromScrollback: true }),
+      says("Built.", { prompt: "task-completed-b1", stream: 2 }),
+      ends("end_turn", { prompt_id: "task-completed-b1" }),
+    ];
+    const { parts, records } = read(...before);
+    expect(orderOf(parts)).toBe("U x U x");
+    expect(parts.findLast(({ type }) => type === "prompt")).toMatchObject({
+      origin: "notification",
+      parts: [{ type: "text", text: woken }],
+    });
+    expect(records[3]?.disposition).toEqual({ kind: "hidden", rule: "bookkeeping: background_tasks" });
+    const rewound = turnsOf(read(...before, own({ sessionUpdate: "rewind_marker", target_prompt_index: 1 })));
+    expect(rewound.map(({ retracted }) => retracted)).toEqual([undefined, "rewound"]);
   });
 
   it("shows a prompt typed into the turn as it was typed", () => {
@@ -371,6 +457,24 @@ describe("a sub-agent of Grok", () => {
     expect(linkRuns([...parent.facts, ...facts])).toEqual([
       { session_id: CHILD, parent_session_id: ID, tool_call_id: "c1" },
     ]);
+  });
+
+  it("is linked to the call with its description while several run", () => {
+    const OTHER = "9a6b7c8d-9e0f-4a1b-8c2d-3e4f50617287";
+    const spawn = (id: string, description: string) =>
+      call(id, "spawn_subagent", { prompt: `Do ${description}`, description });
+    const spawned = (id: string, description: string) =>
+      own({ sessionUpdate: "subagent_spawned", subagent_id: id, child_session_id: id, description });
+    const started = result("c1", "", { rawOutput: { type: "Text", text: `subagent_id: ${OTHER}` } });
+    const callsAfter = (...lines: Line[]) =>
+      readSession(grok, pathOf(ID), [bytesFrom(recordsOf(ID, [user("Go", 0), ...lines]))]).facts[0]?.calls;
+    const both = [spawn("c1", "A"), spawn("c2", "B")];
+    expect(callsAfter(...both, spawned(CHILD, "B"), spawned(OTHER, "A"))).toMatchObject([
+      { tool_call_id: "c1", agent_key: `${OTHER}@grok` },
+      { tool_call_id: "c2", agent_key: `${CHILD}@grok` },
+    ]);
+    // Of one in the background, the result may precede the record of its start.
+    expect(callsAfter(...both, started, spawned(OTHER, "A"))?.[1]).not.toHaveProperty("agent_key");
   });
 
   it("leaves its tokens to the turn that started it, which includes them", () => {

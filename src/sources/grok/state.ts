@@ -29,11 +29,13 @@ export interface UpdatesState {
   turns: { index: number; id: string }[];
   /** Recent calls whose arguments were not recorded with them, with the records that created them. */
   bare: { id: string; key: string; tool_name: string }[];
+  /** Recent calls whose sub-agent is not known yet, with its description. */
+  spawning: { id: string; description?: string }[];
   /** Tokens of ended turns, by the step that they are added to, until `summary.json` says whether they count here. */
   held: { message_id: string; usage: Usage }[];
 }
 
-export const initialUpdates = (): UpdatesState => ({ turns: [], bare: [], held: [] });
+export const initialUpdates = (): UpdatesState => ({ turns: [], bare: [], spawning: [], held: [] });
 
 export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
 

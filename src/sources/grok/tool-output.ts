@@ -20,9 +20,37 @@ export function promptText(raw: JsonObject): string | undefined {
       const texts = [message, plan_content].flatMap((text) => asText(text) ?? []);
       return texts.length === 2 ? texts.join("\n\n") : undefined;
     }
+    case "SearchReplace":
+      return asText(asObject(raw.EditsApplied)?.tool_output_for_prompt);
+    case "BackgroundTaskStarted":
+      return asText(raw.pre_formatted) ?? taggedText(raw, STARTED_TASK, raw.retrieval_hint);
+    case "Monitor": {
+      const until = raw.persistent === true ? "persistent" : `timeout ${String(raw.timeoutMs)}ms`;
+      return `Monitor started (task ${asString(raw.taskId) ?? ""}, ${until}).`;
+    }
+    case "SchedulerCreate": {
+      const done = raw.updated === true ? "updated" : "created";
+      return `Scheduled task ${done} (ID: ${asString(raw.id) ?? ""}, ${asString(raw.humanSchedule) ?? ""}).`;
+    }
+    case "SchedulerList": {
+      const tasks = asArray(raw.tasks);
+      return tasks.length === 0 ? "No scheduled tasks." : JSON.stringify(tasks, undefined, 2);
+    }
     default:
       return asText(raw.output_for_prompt);
   }
+}
+
+/** Members of the record of a task in the background, in the order of its text. */
+const STARTED_TASK = ["task_id", "task_type", "output_file", "status", "summary"] as const;
+
+/** Members as the model gets them, `<task-id>b1</task-id>`, and a text after them. */
+function taggedText(raw: JsonObject, members: readonly string[], after: unknown): string {
+  const lines = members.map((name) => {
+    const tag = name.replace("_", "-");
+    return `<${tag}>${asString(raw[name]) ?? ""}</${tag}>`;
+  });
+  return [...lines, ...(asText(after) === undefined ? [] : [after])].join("\n");
 }
 
 /** The to-do list after a call that changed it. The call may have only the statuses of some items. */

@@ -22,6 +22,10 @@ export function readCall(update: Update): void {
   const input = asObject(value.rawInput);
   const id = emitOwnCall(conversation, { id: asText(value.toolCallId), name: tool_name, input });
   noteCall(state, { id, name: tool_name ?? "", input }, state.conversation.at);
+  if (state.runs.at(-1)?.tool_call_id === id) {
+    const description = asText(input?.description);
+    keep(updates.spawning, { id, ...(description !== undefined && { description }) });
+  }
   if (input === undefined || Object.keys(input).length === 0)
     keep(updates.bare, { id, key: record.key, tool_name: tool_name ?? "" });
   if (isOver(value)) readResult(update, asText(value.toolCallId) ?? id);
@@ -39,7 +43,7 @@ export function readCallUpdate(update: Update): void {
     conversation.fold("its call");
     return;
   }
-  const input = asObject(value.rawInput);
+  const input = argumentsOf(asObject(value.rawInput));
   const at = state.updates.bare.findIndex((call) => call.id === id);
   const bare = state.updates.bare[at];
   if (bare !== undefined && input !== undefined && Object.keys(input).length > 0) {
@@ -51,6 +55,13 @@ export function readCallUpdate(update: Update): void {
   }
   if (isOver(value)) readResult(update, id);
   else conversation.fold("its call");
+}
+
+/** The arguments in an update, without the name of the tool's type that Grok puts before them. */
+function argumentsOf(input: JsonObject | undefined): JsonObject | undefined {
+  if (input === undefined) return undefined;
+  const { variant: _, ...others } = input;
+  return others;
 }
 
 /** Grok names its tool beside the protocol's title, which may be a description. */
@@ -68,10 +79,12 @@ function readResult({ state, conversation, value }: Update, id: string): void {
   const failed = /^failed$/i.test(asString(value.status) ?? "");
   const refused = failed && REFUSED.test(output_text);
   const exit_code = asNumber(raw?.exit_code);
+  const task = raw?.type === "BackgroundTaskStarted" ? asText(raw.task_id) : undefined;
   const outcome: CallOutcome = { kind: "refused", by: "person" };
   if (state.runs.some(({ tool_call_id }) => tool_call_id === id)) {
     const started = asText(raw?.subagent_id) ?? UUID.exec(output_text)?.[0];
     if (started !== undefined) nameRun(state, id, agentKeyOf(idOf(started)));
+    state.updates.spawning = state.updates.spawning.filter((call) => call.id !== id);
   }
   conversation.toolResult({
     id,
@@ -82,6 +95,7 @@ function readResult({ state, conversation, value }: Update, id: string): void {
     ...(refused && { outcome }),
     payload: (call) => {
       const payload = failed ? ofFailure(call) : (todosOfOutput(raw) ?? call);
+      if (payload?.type === "shell" && task !== undefined) return { ...payload, background_task_id: task };
       return exit_code === undefined ? payload : withExit(payload, { exit_code });
     },
   });

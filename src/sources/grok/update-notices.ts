@@ -48,6 +48,8 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   "auto_continue_completed",
   "session_recap_unavailable",
   "last_turn_summary",
+  // The list of all background tasks, whose beginnings and ends have records of their own.
+  "background_tasks",
   "pending_interaction",
   "interaction_resolved",
   "tool_call_delta_chunk",
@@ -96,13 +98,21 @@ export function readNotice(update: Update): RecordResult {
   return conversation.result();
 }
 
-/** Links the run to the only call that waits for one. The result of the call names it. */
+/** Links the run to its call: the only one with its description that has no result. A result names the run itself. */
 function linkRun({ state, value }: Update): void {
   const id = asText(value.child_session_id) ?? asText(value.subagent_id);
-  const waiting = state.runs.filter(({ agent_key }) => agent_key === undefined);
-  const [only] = waiting;
-  if (id !== undefined && only !== undefined && waiting.length === 1)
-    nameRun(state, only.tool_call_id, agentKeyOf(idOf(id)));
+  if (id === undefined) return;
+  const key = agentKeyOf(idOf(id));
+  if (state.runs.some(({ agent_key }) => agent_key === key)) return;
+  const task = asText(value.description);
+  const { spawning } = state.updates;
+  const calls = spawning.filter(
+    ({ description }) => task === undefined || description === undefined || description === task,
+  );
+  const [only] = calls;
+  if (only === undefined || calls.length > 1) return;
+  nameRun(state, only.id, key);
+  spawning.splice(spawning.indexOf(only), 1);
 }
 
 /** Reads the hooks of one event. Those that succeeded without output are not shown. */

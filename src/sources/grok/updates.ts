@@ -89,8 +89,11 @@ function readPrompt({ state, conversation, value }: Update): void {
   const facts = asObject(value._meta) ?? {};
   const content = asObject(value.content) ?? {};
   const typed = asText(facts.displayText) ?? asText(asObject(content._meta)?.displayText);
+  // Grok's own prompt, such as the end of a background task, which its interface shows elsewhere.
+  const isOwn = facts.hostTurn === true || facts.hideFromScrollback === true;
   const injected: string[] = [];
   const parts = promptParts(typed === undefined ? content : { type: "text", text: typed }, (text) => {
+    if (isOwn) return text;
     const query = queryIn(text, INJECTED);
     injected.push(...query.injected);
     return query.own;
@@ -116,7 +119,7 @@ function readPrompt({ state, conversation, value }: Update): void {
     conversation.context(sourceTitle("attachment"), parts);
     return;
   }
-  const origin = facts.hostTurn === true ? "notification" : facts.bash_mode === true ? "command" : undefined;
+  const origin = isOwn ? "notification" : facts.bash_mode === true ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
   if (!queued) noteNewTurn(state, conversation, facts);
 }
