@@ -85,6 +85,25 @@ export function configureAgents(
       },
     }),
   );
+  const grok = join(folders.path, ".grok");
+  mkdirSync(grok, { recursive: true });
+  writeFileSync(
+    join(grok, "config.toml"),
+    [
+      "[models]",
+      'default = "local"',
+      "[model.local]",
+      'model = "m"',
+      `base_url = "${origin}/v1"`,
+      'env_key = "LOCAL_KEY"',
+      'api_backend = "chat_completions"',
+      "context_window = 200000",
+      "[cli]",
+      "auto_update = false",
+      "use_leader = false",
+      "",
+    ].join("\n"),
+  );
   return {
     PATH: process.env.PATH,
     HOME: folders.path,

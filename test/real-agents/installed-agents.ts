@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 
 /** The versions with which reading and attaching were tested ([docs/attach.md](../../docs/attach.md)). */
 const PACKAGES = [
@@ -13,6 +14,7 @@ const PACKAGES = [
   "@earendil-works/pi-coding-agent@0.74.2",
   "cline@3.0.65",
   `@kilocode/cli-${process.platform}-${process.arch}@7.7.9`,
+  `@xai-official/grok-${process.platform}-${process.arch}@1.0.41`,
 ];
 
 /** Paths of the programs of the real agents. */
@@ -25,6 +27,7 @@ export interface InstalledAgents {
   pi: string;
   cline: string;
   kilo: string;
+  grok: string;
 }
 
 /**
@@ -43,6 +46,7 @@ export function installAgents(): InstalledAgents | { missing: string } {
     pi: join(modules, ".bin/pi"),
     cline: join(modules, `@cline/cli-${process.platform}-${process.arch}`, "bin/cline"),
     kilo: join(modules, `@kilocode/cli-${process.platform}-${process.arch}`, "bin/kilo"),
+    grok: join(modules, `@xai-official/grok-${process.platform}-${process.arch}`, "bin/grok"),
   };
   if (!Object.values(agents).every(existsSync)) {
     mkdirSync(folder, { recursive: true });
@@ -58,6 +62,8 @@ export function installAgents(): InstalledAgents | { missing: string } {
     // Its install script installs the native program.
     const claude = join(modules, "@anthropic-ai/claude-code");
     spawnSync(process.execPath, ["install.cjs"], { cwd: claude, timeout: 60_000 });
+    // Its launcher would unpack the program into the home folder.
+    writeFileSync(agents.grok, brotliDecompressSync(readFileSync(`${agents.grok}.br`)), { mode: 0o755 });
   }
   for (const [name, program] of Object.entries(agents)) {
     const version = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 120_000 });

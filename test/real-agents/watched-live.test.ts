@@ -23,7 +23,7 @@ const agents = installAgents();
 const missing = "missing" in agents ? agents.missing : undefined;
 const path =
   "missing" in agents
-    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "", kilo: "" }
+    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "", kilo: "", grok: "" }
     : agents;
 
 const helper = (description: string, scenario: string) => ({
@@ -85,6 +85,15 @@ const WATCHED: Watched[] = [
     command: path.kilo,
     args: (prompt) => ["run", "--auto", prompt],
     shell: (command) => shellCall("opencode", command),
+  },
+  {
+    name: "Grok",
+    command: path.grok,
+    args: (prompt) => ["--always-approve", "-p", prompt],
+    shell: (command) => ({
+      tool: "run_terminal_command",
+      input: { command, description: "Run a command" },
+    }),
   },
   {
     name: "Qwen Code",
