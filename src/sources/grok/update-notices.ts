@@ -56,8 +56,6 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   "response_started",
   "reasoning_completed",
   "subagent_progress",
-  // The state of all of them, repeated whenever one starts or ends.
-  "background_tasks",
   "scheduled_task_deleted",
   "workflow_updated",
   "goal_updated",
