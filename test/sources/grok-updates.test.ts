@@ -390,6 +390,30 @@ describe("Grok's updates.jsonl", () => {
     expect(rewound.map(({ retracted }) => retracted)).toEqual([undefined, "rewound"]);
   });
 
+  it("shows a command that a person ran, and keeps it when its next prompt is withdrawn", () => {
+    const typed = { type: "text", text: "ls", _meta: { bash_command: "ls" } };
+    const account = read(
+      user("One", 0),
+      says("1"),
+      ends(),
+      { update: { sessionUpdate: "user_message_chunk", content: typed, _meta: { modelId: "m" } } },
+      call("b1", "run_terminal_command", { variant: "Bash", command: "ls" }),
+      result("b1", "", { rawOutput: { type: "Bash", output_for_prompt: "a.txt", exit_code: 0 } }),
+      ends("end_turn", { usage: undefined }),
+      user("Two", 1),
+      says("2"),
+      ends(),
+      own({ sessionUpdate: "rewind_marker", target_prompt_index: 1 }),
+    );
+    expect(turnsOf(account).map(({ title, retracted }) => [title, retracted])).toEqual([
+      ["One", undefined],
+      ["ls", undefined],
+      ["Two", "rewound"],
+    ]);
+    expect(account.parts).toContainEqual(expect.objectContaining({ type: "prompt", origin: "command" }));
+    expect(account.parts).toContainEqual(expect.objectContaining({ arguments_json: '{"command":"ls"}' }));
+  });
+
   it("shows a prompt typed into the turn as it was typed", () => {
     const framed = "The user sent a message:\n<user_query>\nHurry\n</user_query>";
     const { parts } = read(

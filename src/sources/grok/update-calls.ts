@@ -19,7 +19,7 @@ export function readCall(update: Update): void {
   beginStep(update);
   endPiece(state, conversation);
   const tool_name = nameOf(value);
-  const input = asObject(value.rawInput);
+  const input = argumentsOf(asObject(value.rawInput));
   const id = emitOwnCall(conversation, { id: asText(value.toolCallId), name: tool_name, input });
   noteCall(state, { id, name: tool_name ?? "", input }, state.conversation.at);
   if (state.runs.at(-1)?.tool_call_id === id) {

@@ -88,7 +88,10 @@ function readPrompt({ state, conversation, value }: Update): void {
   endPiece(state, conversation);
   const facts = asObject(value._meta) ?? {};
   const content = asObject(value.content) ?? {};
-  const typed = asText(facts.displayText) ?? asText(asObject(content._meta)?.displayText);
+  const shown = asObject(content._meta) ?? {};
+  const typed = asText(facts.displayText) ?? asText(shown.displayText);
+  // The prompt is a command that a person ran.
+  const isCommand = facts.bash_mode === true || asText(shown.bash_command) !== undefined;
   // Grok's own prompt, such as the end of a background task, which its interface shows elsewhere.
   const isOwn = facts.hostTurn === true || facts.hideFromScrollback === true;
   const injected: string[] = [];
@@ -119,16 +122,23 @@ function readPrompt({ state, conversation, value }: Update): void {
     conversation.context(sourceTitle("attachment"), parts);
     return;
   }
-  const origin = isOwn ? "notification" : facts.bash_mode === true ? "command" : undefined;
+  const origin = isOwn ? "notification" : isCommand ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
-  if (!queued) noteNewTurn(state, conversation, facts);
+  if (!queued) noteNewTurn(state, conversation, facts, isCommand);
 }
 
 /** Remembers a turn that begins. `facts`: those of its prompt. */
-function noteNewTurn({ updates }: GrokState, conversation: Conversation, facts: JsonObject): void {
+function noteNewTurn(
+  { updates }: GrokState,
+  conversation: Conversation,
+  facts: JsonObject,
+  isCommand = false,
+): void {
   const model = asText(facts.modelId);
   delete updates.prompt_id;
-  noteTurn(updates, conversation, asNumber(facts.promptIndex));
+  // A command has no index of its own. A rewind to the prompt after it keeps it.
+  const index = asNumber(facts.promptIndex) ?? (isCommand ? updates.turns.at(-1)?.index : undefined);
+  noteTurn(updates, conversation, index);
   if (model !== undefined) conversation.nameModel(model);
 }
 
