@@ -390,6 +390,16 @@ describe("Grok's updates.jsonl", () => {
     expect(rewound.map(({ retracted }) => retracted)).toEqual([undefined, "rewound"]);
   });
 
+  it("does not show as failed that Grok exited before it answered itself", () => {
+    const woken = user("<system-reminder>\nb1 completed\n</system-reminder>", 1, {
+      hideFromScrollback: true,
+    });
+    const statuses = (...lines: Line[]) => turnsOf(read(...lines)).map(({ status }) => status);
+    const first = [user("Build", 0), says("It is building."), ends()];
+    expect(statuses(...first, woken)).toEqual(["completed", "interrupted"]);
+    expect(statuses(...first, woken, call("c1", "grep", { pattern: "x" }))).toEqual(["completed", "failed"]);
+  });
+
   it("shows a command that a person ran, and keeps it when its next prompt is withdrawn", () => {
     const typed = { type: "text", text: "ls", _meta: { bash_command: "ls" } };
     const account = read(

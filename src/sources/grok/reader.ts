@@ -45,7 +45,8 @@ export const grokReader = conversationReader<GrokState>({
     const conversation = new Conversation(state.conversation);
     endPiece(state, conversation);
     countHeld(state, conversation);
-    conversation.close(stopped);
+    // Without a terminal, Grok may exit before it answers itself. That is not a failure.
+    conversation.close(stopped === true || state.updates.woken === true);
     return conversation.take();
   },
   linkFacts({ conversation: { session_id, at }, runs, run }) {

@@ -25,6 +25,8 @@ export interface UpdatesState {
   prompt_id?: string;
   /** The last update was a piece of a prompt: its index in the session, if recorded. */
   user?: { index?: number };
+  /** The last turn began with a prompt that Grok gave itself, and has no answer yet. */
+  woken?: true;
   /** Recent turns that a rewind may withdraw, with the index of their prompt. */
   turns: { index: number; id: string }[];
   /** Recent calls whose arguments were not recorded with them, with the records that created them. */

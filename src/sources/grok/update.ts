@@ -27,6 +27,7 @@ export function endPiece({ updates }: GrokState, conversation: Conversation): vo
  */
 export function beginStep({ state, conversation, record, meta }: Update): void {
   const { updates } = state;
+  delete updates.woken;
   const stream = asNumber(meta.streamStartMs);
   const step = state.conversation.step;
   if (conversation.hasOpenStep) {

@@ -124,6 +124,8 @@ function readPrompt({ state, conversation, value }: Update): void {
   }
   const origin = isOwn ? "notification" : isCommand ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
+  if (isOwn) updates.woken = true;
+  else delete updates.woken;
   if (!queued) noteNewTurn(state, conversation, facts, isCommand);
 }
 
