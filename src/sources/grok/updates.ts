@@ -124,6 +124,7 @@ function readPrompt({ state, conversation, value }: Update): void {
   }
   const origin = isOwn ? "notification" : isCommand ? "command" : undefined;
   conversation.prompt(parts, { queued, origin });
+  if (queued) return;
   if (isOwn) updates.woken = true;
   else delete updates.woken;
   if (!queued) noteNewTurn(state, conversation, facts, isCommand);
@@ -139,7 +140,7 @@ function noteNewTurn(
   const model = asText(facts.modelId);
   delete updates.prompt_id;
   // A command has no index of its own. A rewind to the prompt after it keeps it.
-  const index = asNumber(facts.promptIndex) ?? (isCommand ? updates.turns.at(-1)?.index : undefined);
+  const index = asNumber(facts.promptIndex) ?? (isCommand ? (updates.turns.at(-1)?.index ?? -1) : undefined);
   noteTurn(updates, conversation, index);
   if (model !== undefined) conversation.nameModel(model);
 }
