@@ -127,7 +127,7 @@ function readPrompt({ state, conversation, value }: Update): void {
   if (queued) return;
   if (isOwn) updates.woken = true;
   else delete updates.woken;
-  if (!queued) noteNewTurn(state, conversation, facts, isCommand);
+  noteNewTurn(state, conversation, facts, isCommand);
 }
 
 /** Remembers a turn that begins. `facts`: those of its prompt. */
