@@ -61,8 +61,8 @@ it("shows the other kinds of items as markers, and unknown ones raw", () => {
     "Asked the user|Port?\n- Bergen\n→ Bergen",
     "Hook Stop|Not yet",
     "src|tide.ts",
-    `References of the answer|${TIDE}:2-4`,
-    "Code that is similar to public code|MIT: /x",
+    `Used references|${TIDE}:2-4`,
+    "Code similar to public code|MIT: /x",
     "Conversation compacted|So far",
   ]);
   expect(partsOfType(shown, "unknown").map(({ raw }) => raw)).toEqual([{ kind: "future", never: "seen" }]);

@@ -76,9 +76,9 @@ export const readerTitles = {
 
   // Copilot Chat
   attached_by_editor: "Attached by VS Code",
-  references_of_answer: "References of the answer",
-  message_for_model: "The message as the model got it",
-  similar_code: "Code that is similar to public code",
+  references_of_answer: "Used references",
+  message_for_model: "Message as sent to the model",
+  similar_code: "Code similar to public code",
 
   // Copilot CLI
   context_truncated: ({ removed }: Optional<"removed", number>) =>
@@ -161,7 +161,7 @@ export const readerTitles = {
   asked_for_approval: ({ tool = "a tool" }: Optional<"tool">) => `Asked for approval: ${tool}`,
 
   // Hermes Agent
-  observed_message: "A message of the chat that was not for the agent",
+  observed_message: "Chat message not meant for the agent",
 
   // Inspect
   target: ({ target }: { target: string }) => `Target: ${target}`,

@@ -67,7 +67,7 @@ export const readerTitles: Translation<typeof english> = {
   // Copilot Chat
   attached_by_editor: "VS Code 自动附加",
   references_of_answer: "回答的引用",
-  message_for_model: "模型收到的消息",
+  message_for_model: "发送给模型的消息",
   similar_code: "与公开代码相似的代码",
 
   // Copilot CLI
