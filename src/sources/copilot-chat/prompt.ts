@@ -1,6 +1,7 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
-import { base64Of, dataUrl, markdownText, nameOfPath, nameOfReference, pathOf } from "./values.ts";
+import { base64Of } from "../conversation/bytes.ts";
+import { dataUrl, markdownText, nameOfPath, nameOfReference, pathOf } from "./values.ts";
 
 /** What a person sent, and what VS Code attached by itself. */
 export interface Prompt {

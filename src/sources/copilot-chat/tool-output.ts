@@ -1,6 +1,7 @@
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
-import { base64Of, dataUrl, markdownText, placeOfReference } from "./values.ts";
+import { base64Of } from "../conversation/bytes.ts";
+import { dataUrl, markdownText, placeOfReference } from "./values.ts";
 
 export interface ToolOutput {
   output_text: string;

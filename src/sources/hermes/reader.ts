@@ -12,13 +12,13 @@ import {
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { growthOf } from "../conversation/growth.ts";
 import { stemOf } from "../conversation/paths.ts";
-import { promptKey, type StartedRuns, setRuns, startedRuns } from "../conversation/runs.ts";
+import { linkFactsOf, promptKey, type StartedRuns, setRuns, startedRuns } from "../conversation/runs.ts";
 import { inputOf } from "../conversation/tool-payload.ts";
 import { callPayload, goalsOf, resultOf } from "./tools.ts";
 
@@ -29,7 +29,7 @@ export interface HermesState extends StartedRuns {
   /** The session that started this one. */
   parent?: string;
   /** The first prompt, by which a run is matched with the call that started it. */
-  prompt?: string;
+  task?: string;
   /** Time of that prompt. */
   began?: number;
   /** Number of messages read. An earlier message is read again because it has changed. */
@@ -49,19 +49,11 @@ export const hermesReader = conversationReader<HermesState>({
     ...startedRuns(),
   }),
   read,
-  linkFacts: (state) => ({ sessions: [factsOf(state)] }),
+  linkFacts: ({ began, ...state }) => {
+    const { session_id, at } = state.conversation;
+    return linkFactsOf({ ...state, conversation: { session_id, at: began ?? at } });
+  },
 });
-
-function factsOf({ conversation, parent, prompt, began, runs }: HermesState): SessionLinkFacts {
-  const { session_id, at } = conversation;
-  const run = parent !== undefined && {
-    agent_key: session_id,
-    parent_session_id: parent,
-    at: began ?? at,
-    ...(prompt !== undefined && { prompt }),
-  };
-  return { session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) };
-}
 
 function read(state: HermesState, record: SessionRecord): RecordResult {
   const { key, value } = record;
@@ -205,8 +197,8 @@ function readUser(state: HermesState, conversation: Conversation, value: JsonObj
   else {
     // Results of background tasks, changes of the model, a turn that is continued.
     conversation.prompt(parts, { origin: display === undefined ? undefined : "notification" });
-    if (state.prompt === undefined && display === undefined) {
-      state.prompt = promptKey(textIn(value.content));
+    if (state.task === undefined && display === undefined) {
+      state.task = promptKey(textIn(value.content));
       state.began = state.conversation.at;
     }
   }

@@ -1,10 +1,10 @@
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import { base64Of } from "../conversation/bytes.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { payloadOf } from "../conversation/tool-payload.ts";
-import { base64Of } from "../copilot-chat/values.ts";
 
 /** A block of any engine: `{kind: "text", data}`, or `{Text: data}` in the database. */
 export interface Block {

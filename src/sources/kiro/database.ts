@@ -4,6 +4,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
+import { addItem, hasItem } from "../recent-items.ts";
 import { blockOf, emitCall, imageOf } from "./blocks.ts";
 import { resultOf } from "./results.ts";
 import { databaseId, type KiroState } from "./state.ts";
@@ -19,15 +20,16 @@ export function readStored(state: KiroState, record: SessionRecord): RecordResul
   if (kind === "head") return readHead(state, record);
   const { value } = record;
   const metadata = asObject(value.request_metadata);
+  const revises = hasItem(state.recent, record.key);
   const conversation = new Conversation(state.conversation, record, {
     at:
       kind === "user:"
         ? timeOf(asObject(value.user)?.timestamp)
         : timeOf(metadata?.request_start_timestamp_ms),
-    revises: state.recent.includes(record.key),
+    revises,
   });
   if (record.deleted === true) return remove(conversation, record, kind);
-  if (!state.recent.includes(record.key)) state.recent = [...state.recent, record.key].slice(-MAX_RECENT);
+  if (!revises) addItem(state.recent, record.key, MAX_RECENT);
   conversation.update({ agent: "kiro" });
   if (kind === "summary:")
     conversation.marker("compaction", sourceTitle("conversation_compacted"), asText(value.summary));

@@ -3,13 +3,19 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
+import { linkFactsOf } from "../conversation/runs.ts";
 import { readStored } from "./database.ts";
 import { readLogged, readSide } from "./log.ts";
 import { readMessage } from "./messages.ts";
-import { initialState, type KiroState, linkFacts } from "./state.ts";
+import { initialState, type KiroState } from "./state.ts";
 
 /** Reads sessions of Amazon Q Developer CLI and of the three engines of Kiro CLI. The shape of a record names its engine. */
-export const kiroReader = conversationReader<KiroState>({ initialState, read, readSide, linkFacts });
+export const kiroReader = conversationReader<KiroState>({
+  initialState,
+  read,
+  readSide,
+  linkFacts: linkFactsOf,
+});
 
 function read(state: KiroState, record: SessionRecord): RecordResult {
   return (

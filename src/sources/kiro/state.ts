@@ -1,11 +1,11 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { SessionLinkFacts } from "../contract.ts";
 import { type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
+import { type StartedRuns, startedRuns } from "../conversation/runs.ts";
 
 /** State of a session between records. */
-export interface KiroState {
+export interface KiroState extends StartedRuns {
   conversation: ConversationState;
   named: boolean;
   /** The session that started this one. */
@@ -28,12 +28,5 @@ export const databaseId = (name: string): string => uuidFrom("kiro", `database:$
 export function initialState({ path }: { path: string }): KiroState {
   const names = namesOf(path);
   const name = names.at(-1) === "messages.jsonl" ? (names.at(-2) ?? path) : stemOf(path);
-  return { conversation: initialConversation(idOf(name)), named: false, recent: [] };
-}
-
-export function linkFacts({ conversation: { session_id, at }, parent }: KiroState): {
-  sessions: SessionLinkFacts[];
-} {
-  const run = parent === undefined ? undefined : { agent_key: session_id, parent_session_id: parent, at };
-  return { sessions: [{ session_id, group: parent ?? session_id, calls: [], ...(run && { run }) }] };
+  return { conversation: initialConversation(idOf(name)), named: false, recent: [], ...startedRuns() };
 }
