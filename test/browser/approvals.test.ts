@@ -9,7 +9,7 @@ import { createHome, type Daemon, enter, enterAt, type Home, startDaemon } from 
 import { begin, idle, type Rest, restOf, scriptFile, send, storedParts } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-const COMMANDS = times(15, 200);
+const COMMANDS = times(5, 200);
 
 let home: Home;
 let folder: string;

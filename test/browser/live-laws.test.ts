@@ -37,10 +37,10 @@ import {
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** In `npm test`, and in `npm run test:long`. */
-const CUTS = times(20, 200);
-const KILLS = times(3, 50);
+const CUTS = times(8, 200);
+const KILLS = times(2, 50);
 /** Steps of 90 results of 8 kB. The system buffers about 10 MB for a client before the daemon notices that it is slow. */
-const MUCH = times(6, 60);
+const MUCH = times(4, 60);
 
 let home: Home;
 let folder: string;

@@ -22,7 +22,7 @@ import {
 
 const RUNS = 20;
 const TOKENS_PER_SECOND = 100;
-const SECONDS = times(6, 40);
+const SECONDS = times(4, 40);
 
 let home: Home;
 let folder: string;

@@ -7,6 +7,7 @@ import { argumentsObject } from "../../src/providers/json.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { ApiProtocol } from "../../src/providers/provider.ts";
 import { decodedStream } from "../../src/server/cli/decode-stream.ts";
+import { times } from "../long.ts";
 import { callsOf, expectLawful } from "./message-laws.ts";
 import {
   decodeBytes,
@@ -23,9 +24,9 @@ import {
 if (!hasShared) console.info("The shared recordings are not here: only this suite's own streams are read.");
 
 /** Files below this size are split at every byte. */
-const SMALL = 20_000;
+const SMALL = times(6_000, 20_000);
 /** Number of events of a long stream that are tried as the last one. */
-const CUTS = 60;
+const CUTS = times(20, 60);
 
 /** About `count` of the numbers from 0 to `last`, evenly, with both ends. */
 function some(last: number, count: number): number[] {

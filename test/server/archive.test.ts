@@ -22,7 +22,7 @@ import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-s
 import { mountable, mountSmall } from "./small-disk.ts";
 import { archivedFiles, storedIn } from "./stored-in.ts";
 
-const KILLS = times(6, 20);
+const KILLS = times(3, 20);
 
 let folder: string;
 let data: string;

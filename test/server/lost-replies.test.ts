@@ -16,8 +16,8 @@ import { openManaged } from "./managed/open-managed.ts";
 import { played, words } from "./managed/play.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
-const LOST = times(30, 1_000);
-const STARTS = times(2, 100);
+const LOST = times(10, 1_000);
+const STARTS = times(1, 100);
 
 let folder: string;
 const closing: (() => unknown)[] = [];

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MAX_CHECKPOINT } from "../../src/sources/checkpoint.ts";
 import type { Format } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
+import { times } from "../long.ts";
 import { sharedData } from "../shared-data.ts";
 import { cutsOf } from "./cuts.ts";
 import { lineEnds, readOn, readResumed } from "./resumed.ts";
@@ -32,6 +33,8 @@ function samplesIn(folder: string): Sample[] {
 
 const fixtures = samplesIn(join(import.meta.dirname, "../fixtures"));
 const corpus = sharedData("corpus");
+/** Maximum number of line ends per real session at which reading stops and resumes. */
+const MOST_STOPS = times(40, 200);
 const sessions = corpus === undefined ? [] : samplesIn(corpus);
 
 it("refuses a checkpoint of another agent", () => {
@@ -93,7 +96,7 @@ describe.each(fixtures)("a reader of $name", ({ path, format, bytes }) => {
 
 describe.skipIf(!corpus)("the sessions that are there (skipped without the shared data)", () => {
   it.each(sessions)("$name", ({ path, format, bytes }) => {
-    const cuts = lineEnds(bytes, 200);
+    const cuts = lineEnds(bytes, MOST_STOPS);
     const { resumes, largest: _, ...read } = readResumed(format, path, bytes, cuts);
     expect(read).toEqual(readOn(format, path, bytes, []));
     expect(resumes).toBe(cuts.length);

@@ -5,13 +5,14 @@ import { asObject } from "../../src/model/narrow.ts";
 import { formats } from "../../src/sources/index.ts";
 import { isRecordLog } from "../../src/sources/record-log/log-line.ts";
 import { expectRead } from "../fuzz/readers.ts";
+import { times } from "../long.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 /** A longer string is a text, not a word that a reader compares with its own. In UTF-16 code units. */
 const LONGEST_WORD = 40;
 
 /** Maximum number of lines that are cut per file, one at a time. */
-const MOST_CUTS = 40;
+const MOST_CUTS = times(15, 40);
 
 const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".jsonl"))

@@ -16,9 +16,9 @@ import { anyCharacter } from "../../any-character.ts";
 import { times } from "../../long.ts";
 import { createTestHost, type TestHost } from "../host.ts";
 
-const COMMANDS = times(200, 10_000);
+const COMMANDS = times(60, 10_000);
 /** Number of calls of each other tool that asks. */
-const CALLS = times(100, 10_000);
+const CALLS = times(40, 10_000);
 const AT_ONCE = 20;
 
 let host: TestHost;

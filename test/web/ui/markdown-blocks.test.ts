@@ -7,6 +7,7 @@ import { createMarkdownStream } from "../../../src/web/markdown/blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "../../../src/web/markdown/document.ts";
 import { GITHUB } from "../../../src/web/markdown/syntax.ts";
 import { hasTasks, inspect, isLoose } from "../../../src/web/markdown/tree.ts";
+import { times } from "../../long.ts";
 import { canMeasure, retainedHeap } from "../../retained-heap.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
@@ -166,7 +167,7 @@ describe("a text that grows", () => {
       fc.property(some, fc.array(fc.nat({ max: 1_000 }), { maxLength: 15 }), (text, cuts) => {
         expect(assembled(readInPieces(text, cuts))).toEqual(whole(text));
       }),
-      { numRuns: Number(process.env.RUNS ?? 60) },
+      { numRuns: times(30, 600) },
     );
   });
 
@@ -226,7 +227,7 @@ describe("a text that grows", () => {
       fc.property(many, fc.array(fc.nat({ max: 4_000 }), { maxLength: 15 }), (text, cuts) => {
         expect(assembled(readInPieces(text, cuts))).toEqual(whole(text));
       }),
-      { numRuns: Number(process.env.RUNS ?? 20) },
+      { numRuns: times(10, 200) },
     );
   });
 });

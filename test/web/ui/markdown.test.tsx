@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createMarkdownStream } from "../../../src/web/markdown/blocks.ts";
 import { Markdown, markdownComponents } from "../../../src/web/markdown/Markdown.tsx";
 import { eventually } from "../../eventually.ts";
+import { times } from "../../long.ts";
 import { BLOCKS, GIANTS, LONG_TABLE } from "./markdown-texts.ts";
 import { remarkCjk } from "./remark-cjk.ts";
 
@@ -97,7 +98,7 @@ describe("streamed Markdown", () => {
           expect(streamed(text, cuts)).toEqual(whole(text));
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 150) },
+      { numRuns: times(60, 1_000) },
     );
   }, 120_000);
 
@@ -214,7 +215,7 @@ describe("streamed Markdown", () => {
           expect(streamed(text, cuts)).toEqual(whole(text));
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 25) },
+      { numRuns: times(15, 200) },
     );
   }, 120_000);
 
