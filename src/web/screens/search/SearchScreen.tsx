@@ -200,6 +200,6 @@ function summaryOf({ hits, page }: Results): string {
     `${found}${more}`,
     t.search.searched(exactNumber(page.searched), exactNumber(page.sessions)),
     ...(page.not_indexed === 0 ? [] : [t.search.notIndexed(exactNumber(page.not_indexed))]),
-    ...(page.cut_parts === 0 ? [] : [t.search.cut(exactNumber(page.cut_parts))]),
+    ...(page.cut_parts === 0 ? [] : [t.search.cut(page.cut_parts)]),
   ].join(" · ");
 }

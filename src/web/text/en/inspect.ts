@@ -1,3 +1,5 @@
+import { counted } from "../../ui/size.ts";
+
 /** Text of the inspector, the timeline and the dialogs of a session. */
 export const inspect = {
   changes: {
@@ -34,8 +36,8 @@ export const inspect = {
     exit: (code: number): string => `exit ${code}`,
     place: (turn: number, step: number | undefined): string =>
       step === undefined ? `turn ${turn}` : `turn ${turn}, step ${step}`,
-    more: (count: string): string =>
-      `${count} more errors are not listed. Press e in the transcript to step through all.`,
+    more: (count: number): string =>
+      `${counted(count, "more error")} ${count === 1 ? "is" : "are"} not listed. Press e in the transcript to step through all.`,
     runs: (count: number): string => `${count} ${count === 1 ? "sub-agent" : "sub-agents"} with errors`,
   },
   inspect: {

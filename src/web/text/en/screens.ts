@@ -1,4 +1,4 @@
-import { exactNumber } from "../../ui/size.ts";
+import { counted, exactNumber } from "../../ui/size.ts";
 
 /** Text of search, usage, the new-session form and the settings. */
 export const screens = {
@@ -106,7 +106,7 @@ export const screens = {
     more: "Load more",
     searched: (searched: string, all: string): string => `${searched} of ${all} sessions searched`,
     notIndexed: (count: string): string => `${count} not indexed yet`,
-    cut: (count: string): string => `${count} long parts searched only at their beginning and end`,
+    cut: (count: number): string => `${counted(count, "long part")} searched only at their beginning and end`,
     by: { person: "you", model: "model", tool: "tool", agent: "agent" },
     kinds: {
       prompt: "prompt",
@@ -237,7 +237,7 @@ export const screens = {
     off: "off",
     read: (age: string): string => `read ${age}`,
     noFolder: "(does not exist)",
-    missingFolders: (count: number): string => `${count} folders that do not exist`,
+    missingFolders: (count: number): string => `${counted(count, "folder")} that do not exist`,
     notFound: (count: number): string => `Not found (${count})`,
     loading: "Loading",
     failed: (reason: string): string => `This did not work: ${reason}`,

@@ -81,7 +81,7 @@ export const session = {
     },
     digest: {
       open: "Figures of this turn",
-      others: (count: number): string => `${exactNumber(count)} other calls`,
+      others: (count: number): string => counted(count, "other call"),
       inFiles: (count: number): string => `in ${counted(count, "file")}`,
       times: {
         model: (time: string): string => `model ${time}`,

@@ -35,7 +35,7 @@ export const inspect = {
     exit: (code: number): string => `退出码 ${code}`,
     place: (turn: number, step: number | undefined): string =>
       step === undefined ? `第 ${turn} 轮` : `第 ${turn} 轮，步骤 ${step}`,
-    more: (count: string): string => `还有 ${count} 个错误未列出。在记录中按 e 可逐个查看。`,
+    more: (count: number): string => `还有 ${number(count)} 个错误未列出。在记录中按 e 可逐个查看。`,
     runs: (count: number): string => `${count} 个子代理有错误`,
   },
   inspect: {

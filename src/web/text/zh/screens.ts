@@ -99,7 +99,7 @@ export const screens = {
     more: "加载更多",
     searched: (searched: string, all: string): string => `已搜索 ${searched} / ${all} 个会话`,
     notIndexed: (count: string): string => `${count} 个尚未索引`,
-    cut: (count: string): string => `${count} 段长内容只搜索了开头和结尾`,
+    cut: (count: number): string => `${number(count)} 段长内容只搜索了开头和结尾`,
     by: { person: "你", model: "模型", tool: "工具", agent: "智能体" },
     kinds: {
       prompt: "提示词",

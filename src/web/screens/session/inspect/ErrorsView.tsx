@@ -7,7 +7,6 @@ import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
-import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { titleText } from "../../../text/title-text.ts";
 import { toolLabel } from "../../../transcript/tool-cards/tool-label.ts";
@@ -43,7 +42,7 @@ export function ErrorsView({ row, onClose }: { row: SessionSummary; onClose(): v
               onClose={onClose}
             />
           ))}
-          {more > 0 && <p className="dialog-note">{t.errors.more(exactNumber(more))}</p>}
+          {more > 0 && <p className="dialog-note">{t.errors.more(more)}</p>}
           {runs.length > 0 && (
             <section>
               <h3>{t.errors.runs(runs.length)}</h3>
