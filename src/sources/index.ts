@@ -1,3 +1,4 @@
+import { aider } from "./aider/format.ts";
 import { amp } from "./amp/format.ts";
 import { antigravity } from "./antigravity/format.ts";
 import { atif } from "./atif/format.ts";
@@ -73,6 +74,7 @@ export const formats: readonly Format[] = [
   crush,
   kiro,
   hermes,
+  aider,
   openHands,
   vibe,
   antigravity,

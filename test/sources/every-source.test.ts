@@ -15,6 +15,10 @@ import { encode, joined, type SourceFixture, sourceFixtures, unknownLine } from 
 
 /** By file, the order of its parts (`orderOf`) and how its turns ended. The others are in the tests of their agents. */
 const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
+  "aider/tide.records.jsonl": {
+    order: "[note] U [note] U x [note] | x U [error] U [interrupt]",
+    statuses: "completed completed failed interrupted",
+  },
   "amp/T-019b9d03-62e3-772f-9780-3e637f90eaec.records.jsonl": {
     order: "U x U x U x",
     statuses: "completed completed completed",
