@@ -140,6 +140,7 @@ it("shows commands, answers to a command, several answers to a prompt, and error
   const session = only(
     read(
       started("2026-05-04 09:00:00") + banner,
+      prompt("<blank>"),
       prompt("/add a.py") + own("> Added a.py to the chat"),
       prompt("/run pytest") + own("> Add command output to the chat? (Y)es/(N)o [Yes]: y"),
       answer("It fails."),
@@ -150,9 +151,10 @@ it("shows commands, answers to a command, several answers to a prompt, and error
     ),
   );
   expect(orderOf(closed(session).parts)).toBe(
-    "[note] U [note] U [note] x U x [note] | x U [error] [note] U [interrupt]",
+    "[note] U U [note] U [note] x U x [note] | x U [error] [note] U [interrupt]",
   );
   expect(turnsOf(session).map((turn) => turn?.status)).toEqual([
+    "completed",
     "completed",
     "completed",
     "completed",

@@ -18,9 +18,10 @@ interface AiderState {
 
 /** Maximum number of remembered keys. */
 const MAX_READ = 1_000;
-/** Commands whose text goes to the model. All others are done by Aider itself. */
+/** Commands whose text goes to the model. */
 const ASKS_MODEL = /^\/(?:ask|code|architect|context|help)\s+\S/;
-const COMMAND = /^[/!]\S/;
+/** Aider does these itself. An empty input does nothing. */
+const COMMAND = /^(?:[/!]\S|<blank>$)/;
 const MODEL = /^(?:Main model|Model): (\S+) with /m;
 const VERSION = /^Aider v(\S+)/m;
 
