@@ -144,8 +144,8 @@ export const initialConversation = (session_id: string): ConversationState => ({
 });
 
 /**
- * A copy whose changes do not affect the state. Only what a `Conversation` changes in place is copied. The calls are shared: there
- * may be hundreds, and a revision replaces the few that it changes.
+ * A copy whose changes do not affect the state. Only what a `Conversation` changes in place is copied. Calls and results are shared
+ * with their indexes until they are changed: there may be hundreds, and most revisions only look one up.
  */
 export function copied(state: ConversationState): ConversationState {
   return {
@@ -154,8 +154,6 @@ export function copied(state: ConversationState): ConversationState {
     ...(state.step !== undefined && { step: { ...state.step } }),
     ended: [...state.ended],
     ended_before: [...state.ended_before],
-    results: [...state.results],
-    calls: [...state.calls],
     emitted: { ...state.emitted },
   };
 }

@@ -17,7 +17,7 @@ import {
   type ToolCall,
   type ToolResult,
 } from "./conversation-state.ts";
-import { callOf, nameCall, replaceByAnswered, revisePayload } from "./emitted-calls.ts";
+import { callAt, callOf, nameCall, replaceByAnswered, revisePayload } from "./emitted-calls.ts";
 import { TurnsAndSteps } from "./turns-and-steps.ts";
 
 export {
@@ -172,7 +172,9 @@ export class Conversation extends TurnsAndSteps {
   toolCall({ id, tool_name, arguments_json, payload, by_server = false, nested = false }: ToolCall): string {
     const step = (nested ? this.state.step : undefined) ?? this.ensureStep();
     const { part_id } = this.recordPart();
-    const frame_id = nameCall(this.state, id ?? "", part_id, tool_name, payload);
+    const frame_id =
+      callAt(this.state.calls, part_id)?.id ??
+      nameCall(this.ownCalls, { name: id ?? "", part_id, tool_name, payload });
     if (!nested) {
       if (!by_server) step.calls += 1;
       step.last = "other";
@@ -221,7 +223,7 @@ export class Conversation extends TurnsAndSteps {
    */
   toolResult(result: ToolResult): void {
     this.ensureTurn(false);
-    const call = callOf(this.state, result.id);
+    const call = callOf(this.state.calls, result.id);
     if (call !== undefined) this.noteAnswered(call);
     if (this.state.turn !== undefined) this.state.turn.stopped = result.status === "aborted";
     const tool_name = call?.tool_name ?? result.tool_name;
@@ -254,14 +256,15 @@ export class Conversation extends TurnsAndSteps {
   }
 
   private noteAnswered(call: EmittedCall): void {
+    if (call.answered) return;
     // A revision's copy of the state shares its calls with the state.
-    if (this.revises) replaceByAnswered(this.state.calls, call);
+    if (this.revises) replaceByAnswered(this.ownCalls, call);
     else call.answered = true;
   }
 
   private rememberResult(id: string): void {
     const source = this.record?.place;
-    addItem(this.state.results, source === undefined ? { id } : { id, source }, MAX_ENDED);
+    addItem(this.ownResults, source === undefined ? { id } : { id, source }, MAX_ENDED);
   }
 
   /** Adds usage to an ended step. */

@@ -1,5 +1,5 @@
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
-import type { ConversationState, EmittedCall } from "./conversation-state.ts";
+import type { EmittedCall } from "./conversation-state.ts";
 
 /** Maximum number of remembered calls of one turn. The oldest answered ones are removed first. */
 const MAX_CALLS = 256;
@@ -35,25 +35,31 @@ function addTo({ by_name, by_part }: CallIndex, call: EmittedCall): void {
   by_part.set(call.part, call);
 }
 
-/** Returns the id of a call in frames. If another call of the turn has the same id, it gets a new one. */
+/** The call of a part, which was emitted before. */
+export function callAt(calls: readonly EmittedCall[], part_id: string): EmittedCall | undefined {
+  return indexOf(calls).by_part.get(suffixOf(part_id));
+}
+
+const suffixOf = (part_id: string): string => part_id.slice(-12);
+
+/** Adds a call and returns its id in frames. If another call of the turn has the same id, it gets a new one. */
 export function nameCall(
-  state: ConversationState,
-  name: string,
-  part_id: string,
-  tool_name: string,
-  payload: UiExtra | undefined,
+  calls: EmittedCall[],
+  {
+    name,
+    part_id,
+    tool_name,
+    payload,
+  }: { name: string; part_id: string; tool_name: string; payload: UiExtra | undefined },
 ): string {
-  const { calls } = state;
   const index = indexOf(calls);
-  const part = part_id.slice(-12);
-  const known = index.by_part.get(part);
-  if (known !== undefined) return known.id;
+  const part = suffixOf(part_id);
   const id = name === "" || index.by_name.has(name) ? `${name}@${part}` : name;
   const call: EmittedCall = { name, id, tool_name, part, answered: false };
   setPayload(call, payload);
   calls.push(call);
   addTo(index, call);
-  forgetCalls(state);
+  forgetCalls(calls);
   return id;
 }
 
@@ -70,8 +76,8 @@ function setPayload(call: EmittedCall, payload: UiExtra | undefined): void {
 /**
  * The call of a result: the oldest waiting one with its id, or the newest with it, or the only waiting call without an id.
  */
-export function callOf(state: ConversationState, id: string | undefined): EmittedCall | undefined {
-  const { by_name } = indexOf(state.calls);
+export function callOf(calls: readonly EmittedCall[], id: string | undefined): EmittedCall | undefined {
+  const { by_name } = indexOf(calls);
   const named = id === undefined ? undefined : by_name.get(id);
   if (named !== undefined) return named.find(({ answered }) => !answered) ?? named.at(-1);
   const nameless = by_name.get("")?.filter(({ answered }) => !answered) ?? [];
@@ -86,26 +92,29 @@ export function replaceByAnswered(calls: EmittedCall[], call: EmittedCall): void
 
 /** Removes the answered calls from the list in place, because its index belongs to this array. */
 export function forgetAnswered(calls: EmittedCall[]): void {
-  const waiting = calls.filter(({ answered }) => !answered);
-  if (waiting.length === calls.length) return;
+  const answered = calls.filter((call) => call.answered);
+  if (answered.length === 0) return;
+  const waiting = calls.filter((call) => !call.answered);
   calls.splice(0, calls.length, ...waiting);
   const index = indexes.get(calls);
   if (index === undefined) return;
-  index.by_name.clear();
-  index.by_part.clear();
-  for (const call of calls) addTo(index, call);
+  // Calls that were stopped wait for ever, so there may be many more of them than answered ones.
+  for (const call of answered) removeFrom(index, call);
 }
 
 /** Removes the oldest calls, answered ones first. */
-function forgetCalls({ calls }: ConversationState): void {
+function forgetCalls(calls: EmittedCall[]): void {
   while (calls.length > MAX_CALLS) {
     const answered = calls.findIndex((call) => call.answered);
     const [removed] = calls.splice(Math.max(answered, 0), 1);
     const index = indexes.get(calls);
-    if (removed === undefined || index === undefined) continue;
-    const others = index.by_name.get(removed.name)?.filter((call) => call !== removed) ?? [];
-    if (others.length === 0) index.by_name.delete(removed.name);
-    else index.by_name.set(removed.name, others);
-    index.by_part.delete(removed.part);
+    if (removed !== undefined && index !== undefined) removeFrom(index, removed);
   }
+}
+
+function removeFrom({ by_name, by_part }: CallIndex, call: EmittedCall): void {
+  const others = by_name.get(call.name)?.filter((other) => other !== call) ?? [];
+  if (others.length === 0) by_name.delete(call.name);
+  else by_name.set(call.name, others);
+  by_part.delete(call.part);
 }

@@ -5,7 +5,12 @@ import { type DisplayText, textFields } from "../../model/text/display-text.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { completeFrame } from "../complete-frame.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
-import { type ConversationOptions, type ConversationState, copied } from "./conversation-state.ts";
+import {
+  type ConversationOptions,
+  type ConversationState,
+  copied,
+  type EmittedCall,
+} from "./conversation-state.ts";
 import { own } from "./own.ts";
 
 /** Session facts of a record. */
@@ -14,6 +19,8 @@ export type SessionFacts = { [Name in keyof SessionPatch]?: SessionPatch[Name] |
 /** The frames of one record and its disposition: derives part ids from the record, and retracts what records created. */
 export class RecordFrames {
   protected readonly state: ConversationState;
+  /** The state of which a revision changes a copy. */
+  private readonly original: ConversationState | undefined;
   protected readonly record: Pick<SessionRecord, "key" | "place"> | undefined;
   protected readonly revises: boolean;
   protected readonly inherited: boolean;
@@ -30,6 +37,7 @@ export class RecordFrames {
     { at, revises = false, inherited = false }: ConversationOptions = {},
   ) {
     // A revised record must not change turns and steps again for the records that follow.
+    this.original = revises ? state : undefined;
     this.state = revises ? copied(state) : state;
     this.record = record;
     this.revises = revises;
@@ -123,6 +131,20 @@ export class RecordFrames {
 
   private retractMessage(message_id: string, reason: DisplayText): void {
     this.emit({ type: "message.retract", message_id, ...textFields("reason", reason) });
+  }
+
+  /** The calls, to be changed. */
+  protected get ownCalls(): EmittedCall[] {
+    const { state, original } = this;
+    if (state.calls === original?.calls) state.calls = [...state.calls];
+    return state.calls;
+  }
+
+  /** The results, to be changed. */
+  protected get ownResults(): ConversationState["results"] {
+    const { state, original } = this;
+    if (state.results === original?.results) state.results = [...state.results];
+    return state.results;
   }
 
   /** Emits a frame that creates a part. */

@@ -185,7 +185,7 @@ export class TurnsAndSteps extends RecordFrames {
 
   /** Removes calls of an ended turn, except waiting ones, because later records do not refer to them. */
   private forgetTurn(): void {
-    forgetAnswered(this.state.calls);
+    forgetAnswered(this.ownCalls);
   }
 
   protected openTurn(preamble = false): void {
