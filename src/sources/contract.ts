@@ -66,10 +66,10 @@ export interface RecordReaderOptions {
  * Turns the records of one session into frames. All functions are pure except that they change `state` in place. They never
  * throw because of content, and use no clock, disk or randomness.
  *
- * `State` is plain JSON data (no Map, class, function or `undefined` member), so that reading can stop at any record and resume
- * elsewhere from saved state: `read(JSON.parse(JSON.stringify(state)), record)` returns the same as `read(state, record)`. Keep
- * it bounded: store what later records refer to (open calls, ids of the current message), never bodies. `recordLinesFormat`
- * (lines/record-lines.ts) builds a `Format` from a `RecordReader` for JSONL files.
+ * `State` is plain JSON data (no Map, class or function; an `undefined` member is the same as none), so that reading can stop at any
+ * record and resume elsewhere from saved state: `read(JSON.parse(JSON.stringify(state)), record)` returns the same as
+ * `read(state, record)`. Keep it bounded: store what later records refer to (open calls, ids of the current message), never
+ * bodies. `recordLinesFormat` (lines/record-lines.ts) builds a `Format` from a `RecordReader` for JSONL files.
  */
 export interface RecordReader<State> {
   initialState(options: RecordReaderOptions): State;

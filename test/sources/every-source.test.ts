@@ -282,7 +282,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
       const expected = reader.read(kept, record);
       saved = JSON.parse(JSON.stringify(saved));
       expect(reader.read(saved, structuredClone(record))).toEqual(expected);
-      expect(JSON.parse(JSON.stringify(saved)), "a member that is undefined or no JSON").toStrictEqual(saved);
+      expect(JSON.parse(JSON.stringify(saved)), "a member that is no JSON").toEqual(saved);
       expect(reader.end(structuredClone(saved))).toEqual(reader.end(structuredClone(kept)));
     }
     expect(JSON.stringify(kept).length).toBeLessThan(64 * 1024);

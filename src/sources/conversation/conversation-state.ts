@@ -42,20 +42,22 @@ export interface ConversationState {
     interrupted?: boolean;
   };
   /** The last step: open, or ended (`over`). `again`: it had already ended, and only its usage is emitted again. */
-  step?: {
-    key: string;
-    /** Distinguishes it from an earlier step with the same key, by the record that started it. */
-    name?: string;
-    again?: boolean;
-    /** It is read again, and its start is not known: it was too long ago, or its first version is missing. */
-    unstarted?: boolean;
-    message_id: string;
-    over: boolean;
-    /** An interrupt cut it off, so it has no end. */
-    cut?: boolean;
-    calls: number;
-    last?: "text" | "thinking" | "other";
-  };
+  step?:
+    | {
+        key: string;
+        /** Distinguishes it from an earlier step with the same key, by the record that started it. */
+        name?: string;
+        again?: boolean;
+        /** It is read again, and its start is not known: it was too long ago, or its first version is missing. */
+        unstarted?: boolean;
+        message_id: string;
+        over: boolean;
+        /** An interrupt cut it off, so it has no end. */
+        cut?: boolean;
+        calls: number;
+        last?: "text" | "thinking" | "other";
+      }
+    | undefined;
   /** Keys of recently ended steps of this turn. */
   ended: string[];
   /**

@@ -18,15 +18,15 @@ export interface GrokState extends StartedRuns {
 /** What later records of `updates.jsonl` refer to. */
 export interface UpdatesState {
   /** The text or thought whose next piece may follow. */
-  piece?: OpenPiece;
+  piece?: OpenPiece | undefined;
   /** When the stream of the open step began. Each model call has its own. */
-  stream?: number;
+  stream?: number | undefined;
   /** Grok's id of the prompt that the last turn answers. */
-  prompt_id?: string;
+  prompt_id?: string | undefined;
   /** The last update was a piece of a prompt: its index in the session, if recorded. */
-  user?: { index?: number };
+  user?: { index?: number } | undefined;
   /** The last turn began with a prompt that Grok gave itself, and has no answer yet. */
-  woken?: true;
+  woken?: true | undefined;
   /** Recent turns that a rewind may withdraw, with the index of their prompt. */
   turns: { index: number; id: string }[];
   /** Recent calls whose arguments were not recorded with them, with the records that created them. */

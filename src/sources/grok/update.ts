@@ -18,7 +18,7 @@ export interface Update {
 export function endPiece({ updates }: GrokState, conversation: Conversation): void {
   if (updates.piece === undefined) return;
   conversation.endPiece(updates.piece);
-  delete updates.piece;
+  updates.piece = undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export function endPiece({ updates }: GrokState, conversation: Conversation): vo
  */
 export function beginStep({ state, conversation, record, meta }: Update): void {
   const { updates } = state;
-  delete updates.woken;
+  updates.woken = undefined;
   const stream = asNumber(meta.streamStartMs);
   const step = state.conversation.step;
   if (conversation.hasOpenStep) {
@@ -38,8 +38,7 @@ export function beginStep({ state, conversation, record, meta }: Update): void {
   }
   beginWokenTurn(state, conversation, asText(meta.promptId));
   conversation.step(record.key, { model: state.conversation.model });
-  if (stream === undefined) delete updates.stream;
-  else updates.stream = stream;
+  updates.stream = stream;
 }
 
 /** Begins a turn for a prompt that Grok gave itself, such as the end of a background task. It is not recorded. */

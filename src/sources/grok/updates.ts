@@ -48,7 +48,7 @@ export function readUpdate(
     conversation.update({ agent: "grok" });
   }
   const update: Update = { state, conversation, record, value, meta };
-  if (value.sessionUpdate !== "user_message_chunk") delete state.updates.user;
+  if (value.sessionUpdate !== "user_message_chunk") state.updates.user = undefined;
   switch (value.sessionUpdate) {
     case "user_message_chunk":
       readPrompt(update);
@@ -126,7 +126,7 @@ function readPrompt({ state, conversation, value }: Update): void {
   conversation.prompt(parts, { queued, origin });
   if (queued) return;
   if (isOwn) updates.woken = true;
-  else delete updates.woken;
+  else updates.woken = undefined;
   noteNewTurn(state, conversation, facts, isCommand);
 }
 
@@ -138,7 +138,7 @@ function noteNewTurn(
   isCommand = false,
 ): void {
   const model = asText(facts.modelId);
-  delete updates.prompt_id;
+  updates.prompt_id = undefined;
   // A command has no index of its own. A rewind to the prompt after it keeps it.
   const index = asNumber(facts.promptIndex) ?? (isCommand ? (updates.turns.at(-1)?.index ?? -1) : undefined);
   noteTurn(updates, conversation, index);
@@ -181,7 +181,7 @@ function readTurnEnd({ state, conversation, value, meta }: Update): void {
   const reason = asText(value.stop_reason) ?? "end_turn";
   const prompt_id = asText(value.prompt_id);
   if (prompt_id !== undefined) updates.prompt_id = prompt_id;
-  delete updates.stream;
+  updates.stream = undefined;
   const isStopped = reason === "cancelled";
   const usage = usageOf(asObject(value.usage));
   // The session that a fork was copied from counts the copied turns; its parent's turn includes those of a sub-agent.

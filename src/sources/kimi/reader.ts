@@ -79,10 +79,10 @@ function read(state: KimiState, record: SessionRecord): RecordResult {
   }
   const type = asString(value.type) ?? "";
   if (state.cancelled === true && type === "turn.prompt") {
-    delete state.cancelled;
+    state.cancelled = undefined;
     conversation.interrupt("Cancelled");
   }
-  if (type === "context.append_loop_event") delete state.placed;
+  if (type === "context.append_loop_event") state.placed = undefined;
   const otherwise = readRecord(state, conversation, record, type);
   return conversation.result(otherwise);
 }
@@ -194,7 +194,7 @@ function readPrompt(
   const kind = asText(asObject(value.origin)?.kind) ?? "user";
   const key = promptKey(textIn(value.input));
   const { placed } = state;
-  delete state.placed;
+  state.placed = undefined;
   if (queued && placed?.key === key && placed.id === asText(value.messageId))
     return { kind: "folded", into: "the prompt before it" };
   state.asked = key;
@@ -223,7 +223,7 @@ function readCancel(
 }
 
 function readEnd(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
-  delete state.cancelled;
+  state.cancelled = undefined;
   const reason = asText(value.reason) ?? "completed";
   if (/cancel|abort|interrupt/i.test(reason)) conversation.interrupt(reason);
   else if (/fail|error/i.test(reason)) conversation.error(asText(asObject(value.error)?.message) ?? reason);
@@ -236,12 +236,12 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
   const model = asText(value.model);
   if (value.kind === "loop" && model !== undefined) {
     state.model = model;
-    delete state.is_alias;
+    state.is_alias = undefined;
     if (conversation.hasOpenStep) conversation.nameModel(model);
   }
   const attempt = asText(value.attempt);
   const isShown = state.retried === true;
-  delete state.retried;
+  state.retried = undefined;
   if (attempt !== undefined && !isShown && !/^1(?:\/|$)/.test(attempt))
     conversation.marker("retry", sourceTitle("retrying_attempt", { attempt }));
   return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };

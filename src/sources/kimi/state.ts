@@ -15,21 +15,21 @@ export interface KimiState extends StartedRuns {
   /** The model of the next step, from the last request or the settings. */
   model?: string;
   /** `model` is from the settings, which name it by an alias. In newer versions a request names the model itself. */
-  is_alias?: boolean;
+  is_alias?: boolean | undefined;
   /** Fingerprint of the last system prompt. */
   system_prompt?: number;
   /** The start of an emitted prompt that the context will repeat. */
-  asked?: string;
+  asked?: string | undefined;
   /** The last emitted prompt of the context, which `turn.steer` will repeat. */
-  placed?: { key: string; id?: string };
+  placed?: { key: string; id?: string } | undefined;
   /** Turns that `context.undo` may retract, oldest first. It counts the typed ones. */
   turns: { id: string; typed: boolean }[];
   /** The turn that a command of the user opened. */
-  command_turn?: string;
+  command_turn?: string | undefined;
   /** The person cancelled the turn, and the record that ends it follows. */
-  cancelled?: boolean;
+  cancelled?: boolean | undefined;
   /** The next request is a retry that is already shown. */
-  retried?: boolean;
+  retried?: boolean | undefined;
   /** Who allowed the following calls, by call; `refused`: a person did not. */
   allowed: Record<string, string>;
 }

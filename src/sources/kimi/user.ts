@@ -32,7 +32,7 @@ function readCommand(
     conversation.marker("note", sourceTitle("shell_output", {}), output === "" ? text : output);
     if (state.command_turn !== undefined && state.command_turn === conversation.turn_id)
       conversation.endTurn("completed");
-    delete state.command_turn;
+    state.command_turn = undefined;
     return;
   }
   const input = bodyOf(text, "bash-input");
@@ -65,7 +65,7 @@ export function readUserMessage(
         return readCommand(state, conversation, origin ?? {}, textIn(message.content));
       const asked = promptKey(textIn(message.content));
       if (state.asked !== undefined && state.asked === asked) {
-        delete state.asked;
+        state.asked = undefined;
         return { kind: "folded", into: "the prompt before it" };
       }
       const parts = promptParts(message.content);
