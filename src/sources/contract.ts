@@ -106,6 +106,11 @@ export interface SessionLinkFacts {
    * list. Of several such files, the one with the highest id is the newest.
    */
   registered_as?: string;
+  /**
+   * The id of another session that records the same conversation and more of it, in another file or format. While that session
+   * is listed, this one is not.
+   */
+  replaced_by?: string;
   /** Calls that start runs. */
   calls: { tool_call_id: string; agent_key?: string; prompt?: string; at: number }[];
   /** Present when this session is a run. */

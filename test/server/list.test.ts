@@ -16,7 +16,7 @@ function createRows() {
   const list = createList({
     delay: 50,
     prepare() {},
-    parentOf: () => undefined,
+    dependentsOf: () => [],
     rowOf(id) {
       const row = rows.get(id);
       return row && { row, growing: false };

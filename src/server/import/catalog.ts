@@ -21,6 +21,7 @@ import { previewNewest } from "./preview.ts";
 import { createReadFailures } from "./read-failures.ts";
 import { createReadQueue } from "./read-queue.ts";
 import { createRecordAccess } from "./record-access.ts";
+import { createReplacedSessions } from "./replaced-sessions.ts";
 import { createRunMarkers } from "./run-markers.ts";
 import { type IndexedSession, isStale, modifiedAt, type SessionFile, sizeOf } from "./session-file.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
@@ -70,6 +71,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   /** The file that owns each session id. */
   const owners = new Map<string, SessionFile>();
   const links = createLinks();
+  const replacementOf = createReplacedSessions({ indexed, links, paths: options.paths ?? [], isOff });
   const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
   const timers = createTimers();
   let ready = false;
@@ -101,11 +103,15 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const list = createList({
     delay: timing.publish,
     prepare: () => run_markers.relink(),
-    parentOf: (id) => links.of(id)?.parent ?? rewoundFrom(indexed.get(id)),
+    dependentsOf: (id) =>
+      [links.of(id)?.parent ?? rewoundFrom(indexed.get(id)), ...links.replaces(id)].filter(
+        (each) => each !== undefined,
+      ),
     rowOf(id) {
       const state = indexed.get(id);
       // A file without any parts is not a conversation.
       if (!state || state.summary.parts === 0 || isOff(state.entry)) return undefined;
+      if (replacementOf(id) !== undefined) return undefined;
       run_markers.publish(state);
       const row = status.present(state);
       if (row.status !== "running") reader.finalizeView(state);
@@ -147,6 +153,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     segment_parts,
     urgent,
     onFrames(id, frames, reading) {
+      if (replacementOf(id) !== undefined) return;
       for (const listener of frame_listeners) listener(id, frames, reading);
     },
     timing,
@@ -200,8 +207,12 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     endReader: (entry) => reader.end(entry),
     removeSession,
   });
-  /** The session that older versions showed in segments, with an id for each. Links with such an id still lead to it. */
-  function sessionOfSegment(id: string): string | undefined {
+  /**
+   * The session to which links with an id that is not listed lead: the one that replaces it, or the one that older versions showed
+   * in segments, with an id for each.
+   */
+  function movedTo(id: string): string | undefined {
+    if (indexed.has(id)) return replacementOf(id);
     for (const entry of files.huge)
       for (const session_id of entry.sessions)
         if (isSegmentId(id, session_id, files.shownSize(entry))) return session_id;
@@ -214,6 +225,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     state.entry.sessions.delete(id);
     indexed.delete(id);
     if (owners.get(id) === state.entry) owners.delete(id);
+    for (const replaced of links.replaces(id)) list.mark(replaced);
     if (links.facts(id)) list.schedule();
     links.remove(id);
     const rewound = rewoundFrom(state);
@@ -228,11 +240,9 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   async function open(id: string): Promise<OpenSession | undefined> {
     await processes.known;
+    const moved_to = closed ? undefined : movedTo(id);
+    if (moved_to !== undefined) return await open(moved_to);
     const state = indexed.get(id);
-    if (!state && !closed) {
-      const session_id = sessionOfSegment(id);
-      return session_id === undefined ? undefined : await open(session_id);
-    }
     if (!state || state.summary.parts === 0 || isOff(state.entry) || closed) return undefined;
     if (state.view) {
       state.view.used_at = now();
@@ -362,7 +372,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       return list.seq;
     },
     list: () => list.sorted,
-    get: (id) => list.get(id) ?? list.get(sessionOfSegment(id) ?? ""),
+    get: (id) => list.get(id) ?? list.get(movedTo(id) ?? ""),
     open,
     ...records,
     ...file_access,
@@ -378,7 +388,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
         isIdle: isIdle(),
       }),
     ...(archive.retry && { retry: archive.retry }),
-    indexedAs: (source, session_id) => indexedAs(indexed, source, session_id),
+    indexedAs(source, session_id) {
+      const id = indexedAs(indexed, source, session_id);
+      return id === undefined || replacementOf(id) !== undefined ? undefined : id;
+    },
     isIndexed(id) {
       const entry = indexed.get(id)?.entry;
       return entry !== undefined && options.part_index?.stampOf(keyOf(entry)) !== undefined;

@@ -18,6 +18,8 @@ export interface Links {
   registeredAs(session_id: string): string;
   /** The session to which a registry id refers, and the later files that continue it. */
   registered(own_id: string): { session_id: string; later: ReadonlySet<string> };
+  /** The sessions that this one replaces, as their own facts say. */
+  replaces(session_id: string): ReadonlySet<string>;
   remove(session_id: string): void;
   of(session_id: string): Link | undefined;
   /** Ids of the runs that a session started. */
@@ -38,6 +40,8 @@ export function createLinks(): Links {
   const renamed = new Map<string, string>();
   /** Files that continue a session from another file, by its id in the registry. */
   const later = new Map<string, Set<string>>();
+  /** Sessions that another one replaces, by the other one's own id. */
+  const replaced = new Map<string, Set<string>>();
   const groups = new Map<string, Set<string>>();
   const links = new Map<string, Link>();
   const runs = new Map<string, Set<string>>();
@@ -55,9 +59,10 @@ export function createLinks(): Links {
     links.delete(session_id);
   }
 
-  function forgetNames({ own_id, registered_as, session_id }: KnownFacts) {
+  function forgetNames({ own_id, registered_as, replaced_by, session_id }: KnownFacts) {
     if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
     if (registered_as !== undefined) later.get(registered_as)?.delete(session_id);
+    if (replaced_by !== undefined) replaced.get(replaced_by)?.delete(session_id);
   }
 
   const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
@@ -99,15 +104,10 @@ export function createLinks(): Links {
       }
       if (before) forgetNames(before);
       if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
-      if (facts.registered_as !== undefined) {
-        const files = later.get(facts.registered_as);
-        if (files) files.add(facts.session_id);
-        else later.set(facts.registered_as, new Set([facts.session_id]));
-      }
+      if (facts.registered_as !== undefined) addTo(later, facts.registered_as, facts.session_id);
+      if (facts.replaced_by !== undefined) addTo(replaced, facts.replaced_by, facts.session_id);
       known.set(facts.session_id, facts);
-      const group = groups.get(facts.group);
-      if (group) group.add(facts.session_id);
-      else groups.set(facts.group, new Set([facts.session_id]));
+      addTo(groups, facts.group, facts.session_id);
       changed.add(facts.group);
       return true;
     },
@@ -118,6 +118,7 @@ export function createLinks(): Links {
       return facts?.registered_as ?? facts?.own_id ?? session_id;
     },
     registered: (own_id) => ({ session_id: idOf(own_id), later: later.get(own_id) ?? NONE }),
+    replaces: (session_id) => replaced.get(known.get(session_id)?.own_id ?? session_id) ?? NONE,
     remove,
     of: (session_id) => links.get(session_id),
     runsOf: (session_id) => runs.get(session_id) ?? NONE,
@@ -145,9 +146,7 @@ export function createLinks(): Links {
         if (before) runs.get(before.parent)?.delete(session_id);
         if (after) {
           links.set(session_id, after);
-          const siblings = runs.get(after.parent);
-          if (siblings) siblings.add(session_id);
-          else runs.set(after.parent, new Set([session_id]));
+          addTo(runs, after.parent, session_id);
         } else {
           links.delete(session_id);
         }
@@ -155,6 +154,12 @@ export function createLinks(): Links {
       });
     },
   };
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key);
+  if (set) set.add(value);
+  else sets.set(key, new Set([value]));
 }
 
 /** A fact as it is stored. It is a copy because readers extend their facts in place. */

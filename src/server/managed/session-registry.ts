@@ -89,7 +89,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
   const list = createList({
     delay: PUBLISH_MS,
     prepare() {},
-    parentOf: () => undefined,
+    dependentsOf: () => [],
     rowOf(id) {
       const entry = entries.get(id);
       // A pushed session may begin with facts only.

@@ -31,8 +31,8 @@ interface ListOptions {
   delay: number;
   /** Called before rows are recomputed. May mark more of them. */
   prepare(): void;
-  /** The session whose row depends on this one. */
-  parentOf(id: string): string | undefined;
+  /** The sessions whose rows depend on this one. */
+  dependentsOf(id: string): Iterable<string>;
   /** A session's row; `undefined`: it has none. `growing`: the row may change with time alone. */
   rowOf(id: string): { row: SessionSummary; growing: boolean } | undefined;
 }
@@ -84,8 +84,7 @@ export function createList(options: ListOptions): SessionList {
       growth_timer = undefined;
     }
     for (const id of [...changed]) {
-      const parent = options.parentOf(id);
-      if (parent !== undefined) changed.add(parent);
+      for (const dependent of options.dependentsOf(id)) changed.add(dependent);
     }
     const grown = new Set<string>();
     const updated: SessionSummary[] = [];

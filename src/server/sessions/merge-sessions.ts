@@ -18,7 +18,9 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
   const ends = sources.map((source, index) =>
     source.subscribe(({ changed, removed }) => {
       const isHidden = (id: string) => sources.slice(0, index).some((other) => other.get(id) !== undefined);
-      const isInOtherSource = (id: string) => sources.some((other) => other.get(id) !== undefined);
+      // The source itself may lead links with this id to another session.
+      const isInOtherSource = (id: string) =>
+        sources.some((other) => other !== source && other.get(id) !== undefined);
       const change = {
         changed: changed.filter(({ id }) => !isHidden(id)),
         removed: removed.filter((id) => !isInOtherSource(id)),

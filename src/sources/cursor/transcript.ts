@@ -10,6 +10,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { idOf as editorIdOf } from "../cursor-ide/ids.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
 import { promptOf, timeIn } from "./prompt.ts";
 import { emitResults, ownFacts } from "./results.ts";
@@ -21,6 +22,8 @@ export interface TranscriptState extends StartedRuns {
   parent?: string;
   /** The call that started it, if recorded. */
   call?: string;
+  /** The session of the same conversation in the editor's store, if it is one of the editor's. Only of transcripts. */
+  editor_id?: string;
   /** The id is known, from the path or a record. */
   named: boolean;
 }
@@ -37,18 +40,22 @@ export const transcriptReader = conversationReader<TranscriptState>({
       conversation: initialConversation(idOf(stemOf(path))),
       ...startedRuns(),
       named: !isRecordLog(path),
+      ...(!isRecordLog(path) && { editor_id: editorIdOf(stemOf(path)) }),
       ...(parent !== undefined && { parent: idOf(parent) }),
     };
   },
   read,
-  linkFacts({ conversation: { session_id, at }, parent, call, runs }) {
+  linkFacts({ conversation: { session_id, at }, editor_id, parent, call, runs }) {
     const run = parent && {
       agent_key: session_id,
       parent_session_id: parent,
       ...(call !== undefined && { tool_call_id: call }),
       at,
     };
-    return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
+    // The editor's store has times, tokens, exit codes and all results, which transcripts lack.
+    const replaced = editor_id !== undefined && { replaced_by: editor_id };
+    const facts = { session_id, group: parent ?? session_id, calls: runs, ...replaced };
+    return { sessions: [{ ...facts, ...(run && { run }) }] };
   },
 });
 

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import type { SessionsOptions } from "../../src/server/import/sessions-options.ts";
+import type { SourceChoices } from "../../src/server/import/source-choices.ts";
+import { mergeSessions } from "../../src/server/sessions/merge-sessions.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { cursor } from "../../src/sources/cursor/format.ts";
+import { cursorIde } from "../../src/sources/cursor-ide/format.ts";
+import { eventually } from "../eventually.ts";
+import { createCursorUser } from "../sources/cursor-ide-support.ts";
+import { storedIn } from "./stored-in.ts";
+
+const ID = "5d0c9a71-3b42-4f6e-9a18-27c4e1f0b6d3";
+const timing = { hot: 10, list: 20, settle: 60_000, last_line: 20, publish: 5, persist: 10, tick: 10 };
+
+let folder: string;
+const running = new Set<Sessions>();
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "replaced-sessions-")));
+});
+afterEach(async () => {
+  await stopAll();
+  rmSync(folder, { recursive: true });
+});
+
+async function stopAll(): Promise<void> {
+  for (const sessions of running) await sessions.close();
+  running.clear();
+}
+
+const prompts = (sessions: Sessions): string[] =>
+  sessions
+    .list()
+    .map(({ agent, first_prompt }) => `${agent}: ${first_prompt}`)
+    .sort();
+
+/** Switches that a person uses while the daemon runs. */
+function switches(): Pick<SourceChoices, "off" | "subscribe"> & { set(agent: string, is_on: boolean): void } {
+  const off = new Set<string>();
+  const listeners = new Set<(agent: string) => void>();
+  return {
+    off,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    set(agent, is_on) {
+      if (is_on) off.delete(agent);
+      else off.add(agent);
+      for (const listener of listeners) listener(agent);
+    },
+  };
+}
+
+const lines = (...records: object[]): string => records.map((each) => `${JSON.stringify(each)}\n`).join("");
+
+describe("a conversation of Cursor that has a transcript too", () => {
+  const transcript = (id = ID) =>
+    join(folder, "home/.cursor/projects/tide/agent-transcripts", id, `${id}.jsonl`);
+
+  function writeTranscript(text: string, path = transcript()): void {
+    mkdirSync(dirname(path), { recursive: true });
+    const message = { content: [{ type: "text", text: `<user_query>\n${text}\n</user_query>` }] };
+    writeFileSync(path, lines({ role: "user", message }));
+  }
+
+  function writeConversation(text: string, id = ID): () => void {
+    const user = createCursorUser(join(folder, "home/.config"));
+    user.bubble(id, "u1", { type: 1, text });
+    user.conversation(id, ["u1"]);
+    return () => {
+      user.database.exec("DELETE FROM cursorDiskKV");
+      user.database.close();
+    };
+  }
+
+  function start(options: Partial<SessionsOptions> = {}): Sessions {
+    const sessions = mergeSessions([
+      createSessions({
+        formats: [cursor, cursorIde],
+        roots: [
+          { format: cursor, path: join(folder, "home/.cursor") },
+          { format: cursorIde, path: join(folder, "home") },
+        ],
+        ...storedIn(join(folder, "data")),
+        hints: false,
+        timing,
+        ...options,
+      }),
+    ]);
+    running.add(sessions);
+    return sessions;
+  }
+
+  it("is listed once, from the editor's store, whichever is found first", async () => {
+    writeTranscript("From the transcript");
+    writeTranscript("Of the command line", transcript("6e1d0b82-4c53-4a7f-8b29-38d5f2a1c7e4"));
+    const sessions = start();
+    await eventually(() =>
+      expect(prompts(sessions)).toEqual(["cursor: From the transcript", "cursor: Of the command line"]),
+    );
+    const removed: string[] = [];
+    sessions.subscribe((change) => removed.push(...change.removed));
+    const transcript_id = sessions.list().find(({ first_prompt }) => first_prompt?.startsWith("From"))?.id;
+    writeConversation("From the editor");
+    await eventually(() =>
+      expect(prompts(sessions)).toEqual(["cursor-ide: From the editor", "cursor: Of the command line"]),
+    );
+    expect(removed).toEqual([transcript_id]);
+    await stopAll();
+    const again = start();
+    await eventually(() =>
+      expect(prompts(again)).toEqual(["cursor-ide: From the editor", "cursor: Of the command line"]),
+    );
+  });
+
+  it("is opened from the editor's store if a link names the transcript", async () => {
+    writeTranscript("From the transcript");
+    writeConversation("From the editor");
+    const sessions = start();
+    await eventually(() => expect(prompts(sessions)).toEqual(["cursor-ide: From the editor"]));
+    await eventually(() => expect(sessions.get(ID)?.first_prompt).toBe("From the editor"));
+    expect((await sessions.open(ID))?.summary.agent).toBe("cursor-ide");
+  });
+
+  it("is listed from the transcript while the editor's sessions are switched off", async () => {
+    writeTranscript("From the transcript");
+    writeConversation("From the editor");
+    const choices = switches();
+    const sessions = start({ choices });
+    await eventually(() => expect(prompts(sessions)).toEqual(["cursor-ide: From the editor"]));
+    choices.set("cursor-ide", false);
+    await eventually(() => expect(prompts(sessions)).toEqual(["cursor: From the transcript"]));
+    expect(sessions.get(ID)?.first_prompt).toBe("From the transcript");
+    choices.set("cursor-ide", true);
+    await eventually(() => expect(prompts(sessions)).toEqual(["cursor-ide: From the editor"]));
+  });
+
+  it("is listed from the transcript when the editor has deleted it, beside what was kept of it", async () => {
+    writeTranscript("From the transcript");
+    const remove = writeConversation("From the editor");
+    const sessions = start();
+    await eventually(() => expect(prompts(sessions)).toEqual(["cursor-ide: From the editor"]));
+    remove();
+    const listed = () => sessions.list().map(({ agent, archived }) => [agent, archived === true]);
+    await eventually(() =>
+      expect(listed().sort()).toEqual([
+        ["cursor", false],
+        ["cursor-ide", true],
+      ]),
+    );
+    unlinkSync(transcript());
+    await eventually(() => expect(listed()).toEqual([["cursor-ide", true]]));
+  });
+
+  it("is listed from both if the transcript was named", async () => {
+    writeTranscript("From the transcript");
+    writeConversation("From the editor");
+    const sessions = start({ paths: [transcript()] });
+    await eventually(() =>
+      expect(prompts(sessions)).toEqual(["cursor-ide: From the editor", "cursor: From the transcript"]),
+    );
+  });
+});
