@@ -107,10 +107,10 @@ export interface SessionLinkFacts {
    */
   registered_as?: string;
   /**
-   * The id of another session that records the same conversation and more of it, in another file or format. While that session
-   * is listed, this one is not.
+   * Another session that records the same conversation and more of it, in another file or format. While that session is listed,
+   * this one is not. `if_newer`: only if the other one was changed last.
    */
-  replaced_by?: string;
+  replaced_by?: { session_id: string; if_newer?: true };
   /** Calls that start runs. */
   calls: { tool_call_id: string; agent_key?: string; prompt?: string; at: number }[];
   /** Present when this session is a run. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,8 +9,10 @@ import { mergeSessions } from "../../src/server/sessions/merge-sessions.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { cursor } from "../../src/sources/cursor/format.ts";
 import { cursorIde } from "../../src/sources/cursor-ide/format.ts";
+import { kiro } from "../../src/sources/kiro/format.ts";
 import { eventually } from "../eventually.ts";
 import { createCursorUser } from "../sources/cursor-ide-support.ts";
+import { conversation, createDatabase, entry, prompt, says } from "../sources/kiro-support.ts";
 import { storedIn } from "./stored-in.ts";
 
 const ID = "5d0c9a71-3b42-4f6e-9a18-27c4e1f0b6d3";
@@ -163,5 +165,62 @@ describe("a conversation of Cursor that has a transcript too", () => {
     await eventually(() =>
       expect(prompts(sessions)).toEqual(["cursor-ide: From the editor", "cursor: From the transcript"]),
     );
+  });
+});
+
+describe("a conversation of Kiro CLI's database that was continued in a log", () => {
+  const log = () => join(folder, "home/.kiro/sessions/cli", `${ID}.jsonl`);
+  const history = (...texts: string[]) =>
+    texts.map((text, index) => {
+      const at = `2026-02-11T09:0${index}:00Z`;
+      return entry(prompt(text, at), index * 60, says(`m${index}`, `Answer to ${text}`));
+    });
+
+  /** Writes the log that Kiro CLI copies the conversation to. `at`: its modification time. */
+  function writeLog(texts: string[], at: string): void {
+    mkdirSync(dirname(log()), { recursive: true });
+    const records = texts.map((text, index) => ({
+      version: "v1",
+      kind: "Prompt",
+      data: { message_id: `${index}`, content: [{ kind: "text", data: text }] },
+    }));
+    writeFileSync(log(), lines(...records));
+    utimesSync(log(), new Date(at), new Date(at));
+  }
+
+  function start(): Sessions {
+    const sessions = createSessions({
+      formats: [kiro],
+      roots: [
+        { format: kiro, path: join(folder, "home/.kiro") },
+        { format: kiro, path: join(folder, "home/data"), folders: ["kiro-cli"] },
+      ],
+      ...storedIn(join(folder, "data")),
+      hints: false,
+      timing,
+    });
+    running.add(sessions);
+    return sessions;
+  }
+  const turns = (sessions: Sessions) => sessions.list().map((row) => row.turns);
+
+  it("is listed once, from the log, and from the database if the log is deleted", async () => {
+    const database = createDatabase(join(folder, "home/data/kiro-cli/data.sqlite3"));
+    database.put("/home/mara/tide", conversation(ID, history("One", "Two")));
+    const sessions = start();
+    await eventually(() => expect(turns(sessions)).toEqual([2]));
+    writeLog(["One", "Two", "Three"], new Date().toISOString());
+    await eventually(() => expect(turns(sessions)).toEqual([3]));
+    unlinkSync(log());
+    await eventually(() => expect(turns(sessions).sort()).toEqual([2, 3]));
+    expect(sessions.list().map(({ archived }) => archived === true)).toContain(false);
+  });
+
+  it("is listed from both if the older version continued it after that", async () => {
+    const database = createDatabase(join(folder, "home/data/kiro-cli/data.sqlite3"));
+    database.put("/home/mara/tide", conversation(ID, history("One", "Two")));
+    writeLog(["One"], "2026-02-01T09:00:00Z");
+    const sessions = start();
+    await eventually(() => expect(turns(sessions).sort()).toEqual([1, 2]));
   });
 });

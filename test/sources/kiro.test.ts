@@ -206,7 +206,6 @@ it("reads a log of the second engine with the file beside it", () => {
     parent: { session_id: ID },
   });
   expect(reader.linkFacts().sessions).toMatchObject([{ group: ID, run: { parent_session_id: ID } }]);
-  expect(patches(side({ exported_from_v1: true })).forked_from).toBeDefined();
 });
 
 it("reads a log of the third engine", () => {

@@ -62,7 +62,7 @@ export function createLinks(): Links {
   function forgetNames({ own_id, registered_as, replaced_by, session_id }: KnownFacts) {
     if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
     if (registered_as !== undefined) later.get(registered_as)?.delete(session_id);
-    if (replaced_by !== undefined) replaced.get(replaced_by)?.delete(session_id);
+    if (replaced_by !== undefined) replaced.get(replaced_by.session_id)?.delete(session_id);
   }
 
   const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
@@ -105,7 +105,7 @@ export function createLinks(): Links {
       if (before) forgetNames(before);
       if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
       if (facts.registered_as !== undefined) addTo(later, facts.registered_as, facts.session_id);
-      if (facts.replaced_by !== undefined) addTo(replaced, facts.replaced_by, facts.session_id);
+      if (facts.replaced_by !== undefined) addTo(replaced, facts.replaced_by.session_id, facts.session_id);
       known.set(facts.session_id, facts);
       addTo(groups, facts.group, facts.session_id);
       changed.add(facts.group);

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import type { Links } from "./links.ts";
 import { isArchivedLog } from "./record-logs/log-writer.ts";
-import type { IndexedSession, SessionFile } from "./session-file.ts";
+import { type IndexedSession, modifiedAt, type SessionFile } from "./session-file.ts";
 
 interface ReplacedSessionsOptions {
   indexed: ReadonlyMap<string, IndexedSession>;
@@ -20,9 +20,10 @@ export function createReplacedSessions(options: ReplacedSessionsOptions): (id: s
   const named = new Set(options.paths.map(realPath));
   return (id) => {
     const replaced_by = links.facts(id)?.replaced_by;
-    const state = replaced_by === undefined ? undefined : indexed.get(id);
-    const other = indexed.get(links.idOf(replaced_by ?? ""));
+    const state = indexed.get(id);
+    const other = indexed.get(links.idOf(replaced_by?.session_id ?? ""));
     if (state === undefined || other === undefined || named.has(state.entry.path)) return undefined;
+    if (replaced_by?.if_newer && modifiedAt(state.entry) > modifiedAt(other.entry)) return undefined;
     const isListed = other.summary.parts > 0 && !isOff(other.entry);
     return isListed && (!isArchived(other) || isArchived(state)) ? other.id : undefined;
   };

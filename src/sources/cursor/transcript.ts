@@ -53,7 +53,7 @@ export const transcriptReader = conversationReader<TranscriptState>({
       at,
     };
     // The editor's store has times, tokens, exit codes and all results, which transcripts lack.
-    const replaced = editor_id !== undefined && { replaced_by: editor_id };
+    const replaced = editor_id !== undefined && { replaced_by: { session_id: editor_id } };
     const facts = { session_id, group: parent ?? session_id, calls: runs, ...replaced };
     return { sessions: [{ ...facts, ...(run && { run }) }] };
   },

@@ -7,7 +7,7 @@ import { Conversation } from "../conversation/conversation.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { blockOf, emitCall, imageOf } from "./blocks.ts";
 import { resultOf } from "./results.ts";
-import { databaseId, type KiroState } from "./state.ts";
+import { databaseId, idOf, type KiroState } from "./state.ts";
 import { isInterruptText, isOwnPrompt, REFUSED_CALLS, STOPPED_CALLS } from "./texts.ts";
 
 /** Number of keys that are remembered to recognize changed records. */
@@ -48,6 +48,8 @@ function readHead(state: KiroState, record: SessionRecord): RecordResult {
   const id = asText(value.conversation_id);
   if (!state.named && id !== undefined) state.conversation.session_id = databaseId(id);
   state.named = true;
+  // A saved file may be of an earlier time.
+  if (record.place.kind === "row" && id !== undefined) state.log_id = idOf(id);
   const conversation = new Conversation(state.conversation, record);
   conversation.update({ agent: "kiro", cwd: asText(value.cwd), model: asText(value.model) });
   return conversation.result({ kind: "folded", into: "the session" });

@@ -8,7 +8,7 @@ import { Conversation } from "../conversation/conversation.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { blockOf, emitCall, partsOf } from "./blocks.ts";
 import { resultOf } from "./results.ts";
-import { databaseId, idOf, type KiroState } from "./state.ts";
+import { idOf, type KiroState } from "./state.ts";
 import { isInterruptText, steeringIn } from "./texts.ts";
 
 /**
@@ -157,7 +157,6 @@ export function readSide(state: KiroState, text: string): Frame[] {
   const info = asObject(asObject(inner?.rts_model_state)?.model_info);
   const parent = asText(value.parent_session_id) ?? asText(value.parentSessionId);
   if (parent !== undefined) state.parent = idOf(parent);
-  const id = asText(value.session_id);
   const conversation = new Conversation(state.conversation);
   conversation.update({
     agent: "kiro",
@@ -165,8 +164,6 @@ export function readSide(state: KiroState, text: string): Frame[] {
     cwd: [value.cwd, ...asArray(value.workspacePaths), ...asArray(value.rootPaths)].map(asText).find(Boolean),
     model: asText(info?.model_id) ?? asText(value.modelId),
     ...(state.parent !== undefined && { parent: { session_id: state.parent }, run: { depth: 1 } }),
-    ...(value.exported_from_v1 === true &&
-      id !== undefined && { forked_from: { session_id: databaseId(id) } }),
   });
   return conversation.take();
 }

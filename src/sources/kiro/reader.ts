@@ -1,6 +1,6 @@
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import type { RecordResult, SessionRecord } from "../contract.ts";
+import type { LinkFacts, RecordResult, SessionRecord } from "../contract.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { linkFactsOf } from "../conversation/runs.ts";
@@ -14,8 +14,18 @@ export const kiroReader = conversationReader<KiroState>({
   initialState,
   read,
   readSide,
-  linkFacts: linkFactsOf,
+  linkFacts,
 });
+
+/** The log of the second engine begins with a copy of the conversation. The first one may continue its own all the same. */
+function linkFacts(state: KiroState): LinkFacts {
+  const { sessions } = linkFactsOf(state);
+  const { log_id } = state;
+  if (log_id === undefined) return { sessions };
+  return {
+    sessions: sessions.map((facts) => ({ ...facts, replaced_by: { session_id: log_id, if_newer: true } })),
+  };
+}
 
 function read(state: KiroState, record: SessionRecord): RecordResult {
   return (

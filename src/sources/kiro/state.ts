@@ -8,6 +8,8 @@ import { type StartedRuns, startedRuns } from "../conversation/runs.ts";
 export interface KiroState extends StartedRuns {
   conversation: ConversationState;
   named: boolean;
+  /** The session of the log to which the conversation may have been copied. Only of those in a database. */
+  log_id?: string;
   /** The session that started this one. */
   parent?: string;
   /** Keys of the last records of a database. One of them that is read again has changed. */
@@ -20,7 +22,7 @@ export interface KiroState extends StartedRuns {
 export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("kiro", name));
 
 /**
- * The session id of a conversation in the database. Kiro CLI copies a conversation to a log under the same id when it is
+ * The session id of a conversation in the database. Kiro CLI copies a conversation to a log under the same name when it is
  * continued there.
  */
 export const databaseId = (name: string): string => uuidFrom("kiro", `database:${name}`);
