@@ -76,3 +76,40 @@ it("shows nothing for a tool that made no calls", () => {
   expect(orderOf(read(undefined).parts)).toBe("U c:codemode | x");
   expect(orderOf(read({ calls: [], complete: true }).parts)).toBe("U c:codemode | x");
 });
+
+it("begins a turn of a fork only with its own prompt", () => {
+  const copied = (id: string, parentId: string | null, content: object) => ({
+    ...message(id, parentId, content),
+    timestamp: "2026-11-20T09:00:00.000Z",
+  });
+  const lines = [
+    { ...header, parentSession: "2026-11-20T09-00-00-000Z_0a1b2c3d-4e5f-4a6b-8c7d-8e9f00112255.jsonl" },
+    copied("a", null, { role: "user", content: "Go" }),
+    copied("b", "a", {
+      role: "assistant",
+      model: "m",
+      content: [{ type: "text", text: "Done" }],
+      stopReason: "stop",
+    }),
+    {
+      type: "thinking_level_change",
+      id: "c",
+      parentId: "b",
+      timestamp: "2026-11-20T10:00:01.000Z",
+      thinkingLevel: "off",
+    },
+  ];
+  const turnsOf = (records: object[]) => {
+    const text = records.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const session = readSession(pi, "a.jsonl", [new TextEncoder().encode(text)]);
+    expectAccounted(session, text);
+    return orderOf(session.parts);
+  };
+  expect(turnsOf(lines)).toBe("[note] U x [note] [note]");
+  expect(turnsOf([...lines, message("d", "c", { role: "user", content: "Again" })])).toBe(
+    "[note] U x [note] [note] | U",
+  );
+  expect(turnsOf([...lines.slice(0, 3), message("d", "b", { role: "user", content: "Again" })])).toBe(
+    "[note] U x | [note] U",
+  );
+});

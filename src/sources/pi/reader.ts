@@ -85,7 +85,7 @@ export function readPiRecord<State extends PiState>(
   const parent = asText(value.parentId);
   const isBeside = program.besides?.has(asText(value.type) ?? "") === true && parent !== leafOf(state.tree);
   const id = program.branches && !isBeside ? asText(value.id) : undefined;
-  const isCopy = noteCopies(state, conversation);
+  const isCopy = noteCopies(state, conversation, value);
   if (id !== undefined) followBranch(state, conversation, parent);
   const turn = state.conversation.turn?.id;
   const options: MessageOptions = {
@@ -131,14 +131,15 @@ function readHeader(
 }
 
 /** Whether the entry was copied from another session. Marks where copied entries start and end. */
-function noteCopies(state: PiState, conversation: Conversation): boolean {
+function noteCopies(state: PiState, conversation: Conversation, value: JsonObject): boolean {
   const isCopy = state.forked_at !== undefined && state.conversation.at < state.forked_at;
   if (isCopy && state.copies === undefined) {
     state.copies = "copied";
     conversation.marker("note", sourceTitle("copied_entries"));
   } else if (!isCopy && state.copies === "copied") {
     state.copies = "own";
-    conversation.beginTurn();
+    // A fork may end before its own first prompt.
+    if (asObject(value.message)?.role === "user") conversation.beginTurn();
     conversation.marker("note", sourceTitle("own_entries"));
   }
   return isCopy;
