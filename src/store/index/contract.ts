@@ -13,7 +13,7 @@ import type { Checkpoint } from "../../sources/contract.ts";
  */
 
 /** Increase it when the tables or the projection change. An index of another version is deleted and rebuilt. */
-export const INDEX_VERSION = 8;
+export const INDEX_VERSION = 9;
 /** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
 /** Maximum number of parts per session. Each session has a range of that many row ids. */
