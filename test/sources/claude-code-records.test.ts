@@ -432,7 +432,7 @@ describe("an answer", () => {
         system("model_refusal_fallback", { retractedMessageUuids: [first] }),
       ),
     ).toEqual([
-      'shown · text (withdrawn: the model refused) "a"',
+      'shown · text (the model refused) "a"',
       'shown · [model_switch] The model refused: answered again {"parentUuid":"00000002-0000-4000-8000-000000000000","isSidechain":false,"sessionId":"11111111-1111-4111-8111-111111111111","version":"2.1.114","type":"system","uuid":"00000003-0000-4000-8000-000000000000","timestamp":"2026-03-01T10:00:03.000Z","subtype":"model_refusal_fallback","retractedMessageUuids":["00000002-0000-4000-8000-000000000000"]}',
     ]);
   });

@@ -1,10 +1,13 @@
 import { codedTexts } from "./catalog.ts";
 
-/** Why turns, messages and parts are retracted, besides failures of the model. */
+/**
+ * Why turns, messages and parts are retracted, besides failures of the model. The page and the exports write "withdrawn" before
+ * them.
+ */
 export const retractionReasons = {
   replaced_by_later_answer: "replaced by a later answer",
-  retracted_by_refusal: "withdrawn: the model refused",
-  retracted_by_user: "withdrawn by the user",
+  retracted_by_refusal: "the model refused",
+  retracted_by_user: "by the user",
   retracted_by_rewind: "rewound",
   retracted_by_rewind_to_prompt: "rewound to an earlier prompt",
   retracted_by_rewind_of_model: "rewound by the model",

@@ -11,6 +11,9 @@ import { requestTexts } from "../../../src/model/text/request-texts.ts";
 import { retractionReasons } from "../../../src/model/text/retraction-reasons.ts";
 import { sourceTitles } from "../../../src/model/text/source-titles.ts";
 import { messageFields, titleFields, withLines } from "../../../src/model/text/titles.ts";
+import { en } from "../../../src/web/text/en.ts";
+import { retractionReasons as chineseReasons } from "../../../src/web/text/zh/retraction-reasons.ts";
+import { zh } from "../../../src/web/text/zh.ts";
 
 const texts = {
   plain: "Plain",
@@ -79,4 +82,15 @@ it("codes are unique", () => {
   ].flatMap((texts) => Object.keys(texts));
   expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toStrictEqual([]);
   expect(codes.filter((code) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code))).toStrictEqual([]);
+});
+
+it("says once that a turn was withdrawn, and why", () => {
+  const texts = [
+    ...Object.values(retractionReasons).map((reason) => [en, "withdrawn", reason] as const),
+    ...Object.values(chineseReasons).map((reason) => [zh, "撤回", reason] as const),
+  ];
+  for (const [language, word, reason] of texts) {
+    const text = language.turn.withdrawn(typeof reason === "string" ? reason : reason({ agent: "A" }));
+    expect(text.toLowerCase().split(word)).toHaveLength(2);
+  }
 });

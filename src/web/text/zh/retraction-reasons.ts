@@ -3,8 +3,8 @@ import type { retractionReasons as english } from "../../../model/text/retractio
 
 export const retractionReasons: Translation<typeof english> = {
   replaced_by_later_answer: "已被后来的回答取代",
-  retracted_by_refusal: "已撤回：模型拒绝回答",
-  retracted_by_user: "被用户撤回",
+  retracted_by_refusal: "模型拒绝回答",
+  retracted_by_user: "用户操作",
   retracted_by_rewind: "已回退",
   retracted_by_rewind_to_prompt: "已回退到更早的提示词",
   retracted_by_rewind_of_model: "被模型回退",
