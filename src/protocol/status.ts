@@ -11,13 +11,16 @@ export const statusReply = record({
   /** URL of the entry script of the page that the daemon serves. It differs between builds. */
   build: z.string().optional(),
   instance: z.string(),
-  /** Files and bytes that were found, and those that are indexed. */
+  /** Files and bytes that were found, and those whose sessions are in the list. */
   index: record({
     files_found: z.number(),
     files_done: z.number(),
     bytes_found: z.number(),
     bytes_done: z.number(),
+    /** The list is complete. */
     done: z.boolean(),
+    /** Sessions or files that search and usage lack, or know an earlier state of. After an update of the daemon: all of them. */
+    not_indexed: z.number(),
   }),
   /** Problems that the user should know about, such as a read-only store or an unreadable folder. */
   notices: z.array(

@@ -93,9 +93,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function ask(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
+function ask(
+  path: string,
+  { asked = app, ...init }: RequestInit & { headers?: Record<string, string>; asked?: typeof app } = {},
+) {
   const headers = { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}`, ...init.headers };
-  return app.request(path, { ...init, headers });
+  return asked.request(path, { ...init, headers });
 }
 
 /** The reply, validated against the protocol. */
@@ -117,6 +120,15 @@ describe("the API", () => {
     expect(status.version).toBe("1.2.3");
     expect(status.instance).toBe(access.instance);
     expect(status.build).toBe("/assets/app-1a2b.js");
+  });
+
+  it("reports how many files the search lacks after the list is complete", async () => {
+    const statusOf = async (others: object) => {
+      const asked = createApp({ sessions: { ...sessions, ...others }, guard, version: "0" });
+      return statusReply.parse(await (await ask("/api/status", { asked })).json()).index;
+    };
+    expect(await statusOf({ unindexed: 3 })).toMatchObject({ done: true, not_indexed: 3 });
+    expect(await statusOf({ unindexed: 0 })).toMatchObject({ done: true, not_indexed: 0 });
   });
 
   it("lists the sessions with the position of the list", async () => {

@@ -87,11 +87,13 @@ export function createApp(options: AppOptions) {
 
   app.get("/api/status", (context) => {
     const build = frontend?.build;
+    const { index, ...status } = sessions.status();
     const reply: StatusReply = {
       version,
       ...(build !== undefined && { build }),
       instance: guard.instance,
-      ...sessions.status(),
+      index: { ...index, not_indexed: sessions.unindexed ?? 0 },
+      ...status,
     };
     return context.json(reply);
   });

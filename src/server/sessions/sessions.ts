@@ -82,7 +82,7 @@ export interface Sessions {
   watchFrames?(
     listener: (session_id: string, frames: readonly Frame[], reading: unknown) => void,
   ): () => void;
-  status(): Pick<StatusReply, "index" | "notices" | "roots">;
+  status(): Pick<StatusReply, "notices" | "roots"> & { index: Omit<StatusReply["index"], "not_indexed"> };
   /**
    * Present if a store could not be written because of the disk or another daemon. Returns whether a new `Sessions` could write
    * it now.
