@@ -151,6 +151,18 @@ describe("the documents", () => {
     for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag);
     expect(readme).toContain("--help");
   });
+
+  it("list the agents that are offered if they are installed, and in one place only", () => {
+    const source = read("src/server/managed/installed-agents.ts");
+    const titles = [...source.matchAll(/\btitle: "([^"]+)"/g)].map(([, title = ""]) => title);
+    expect(titles.length).toBeGreaterThan(10);
+    const [, row = ""] = /^\| `agents` \|(.*)$/m.exec(read("docs/configuration.md")) ?? [];
+    expect(titles.filter((title) => !row.includes(title))).toEqual([]);
+    // The README names examples, and says that they are.
+    const [, short = ""] = /^\| agents with the Agent Client Protocol \|(.*)$/m.exec(read("README.md")) ?? [];
+    expect(short).toContain("among them");
+    expect(short).toContain("](docs/configuration.md");
+  });
 });
 
 function filesBelow(folder: string): string[] {
