@@ -6,6 +6,7 @@ import { createList } from "../sessions/list.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { createArchiving } from "./archiving.ts";
+import { dependentsOf } from "./dependents.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createFileAccess } from "./file-access.ts";
 import { createFileReader } from "./file-reader.ts";
@@ -103,10 +104,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const list = createList({
     delay: timing.publish,
     prepare: () => run_markers.relink(),
-    dependentsOf: (id) =>
-      [links.of(id)?.parent ?? rewoundFrom(indexed.get(id)), ...links.replaces(id)].filter(
-        (each) => each !== undefined,
-      ),
+    dependentsOf: (id) => dependentsOf(id, { links, indexed }),
     rowOf(id) {
       const state = indexed.get(id);
       // A file without any parts is not a conversation.
@@ -222,14 +220,12 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   function removeSession(id: string) {
     const state = indexed.get(id);
     if (!state) return;
+    for (const dependent of dependentsOf(id, { links, indexed })) list.mark(dependent);
     state.entry.sessions.delete(id);
     indexed.delete(id);
     if (owners.get(id) === state.entry) owners.delete(id);
-    for (const replaced of links.replaces(id)) list.mark(replaced);
     if (links.facts(id)) list.schedule();
     links.remove(id);
-    const rewound = rewoundFrom(state);
-    if (rewound !== undefined) list.mark(rewound);
     if (state.view?.watched) detached_views.set(id, state.view);
     else state.view?.dispose();
     archive.sessionRemoved(id);
@@ -422,10 +418,4 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       await archive.close();
     },
   };
-}
-
-/** The session that this one was rewound from. */
-function rewoundFrom(state: IndexedSession | undefined): string | undefined {
-  const from = state?.summary.forked_from;
-  return from?.rewind ? from.session_id : undefined;
 }
