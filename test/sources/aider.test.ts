@@ -147,7 +147,7 @@ it("shows commands, answers to a command, several answers to a prompt, and error
       prompt("Fix it") + answer("First.") + usage + own("> Applied edit to a.py", "> Commit 1a2b3c fix: it"),
       answer("Second.") + usage,
       prompt("Go on") + own("> litellm.RateLimitError: slow down", "> Retrying in 0.2 seconds..."),
-      prompt("Unanswered") + own("> ^C again to exit"),
+      prompt("Unanswered") + own("> ", "> ", "> ^C again to exit"),
     ),
   );
   expect(orderOf(closed(session).parts)).toBe(

@@ -96,7 +96,9 @@ function readPrompt(conversation: Conversation, text: string): void {
 }
 
 function readOutput(conversation: Conversation, text: string): void {
-  const [title = "", ...rest] = text.split("\n");
+  const [title, ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+  // Aider prints blank lines too.
+  if (title === undefined) return;
   const [, model] = MODEL.exec(text) ?? [];
   const [, agent_version] = VERSION.exec(text) ?? [];
   conversation.update({ agent_version });
