@@ -41,14 +41,17 @@ async function prepare(): Promise<void> {
   await settle();
 }
 
-/** Waits until nothing has changed for a while: highlighters load languages and process the text. */
+/**
+ * Waits until nothing has changed for a while: highlighters load languages and process the text. On a busy machine, a worker may
+ * need longer than that for its first reply, so the consumer is asked as well.
+ */
 async function settle(): Promise<void> {
   let changed = performance.now();
   const observer = new MutationObserver(() => {
     changed = performance.now();
   });
   observer.observe(document.body, { subtree: true, childList: true, characterData: true });
-  while (performance.now() - changed < 1_000) await wait(100);
+  while (performance.now() - changed < 1_000 || consumer.isSettled?.() === false) await wait(100);
   observer.disconnect();
   await frame();
 }

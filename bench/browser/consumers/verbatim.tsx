@@ -22,5 +22,12 @@ export const mount: Mount = (root) => {
       push(delta);
     },
     end,
+    isSettled,
   };
 };
+
+/** Whether all code blocks but the last one, which may still be growing, are highlighted or have a note that says why not. */
+function isSettled(): boolean {
+  const blocks = [...document.querySelectorAll(".code-block")].slice(0, -1);
+  return blocks.every((block) => block.querySelector(".code-page > span, figcaption > .note") !== null);
+}
