@@ -27,7 +27,7 @@ import { openPageClient } from "./page-client.ts";
 import { storedIn } from "./stored-in.ts";
 import { startTestServer } from "./test-server.ts";
 
-const TRIES = times(2, 200);
+const TRIES = times(4, 200);
 const FILES = 6;
 
 let base: string;

@@ -101,7 +101,7 @@ const spread = (count: number, last: number) =>
   Array.from({ length: count }, (_, n) => Math.round(1 + (last - 1) * (n / (count - 1)) ** 2));
 
 const FAILING = times(3, 1_000);
-const KILLS = times(3, 500);
+const KILLS = times(6, 500);
 const MIGRATION_KILLS = times(2, 50);
 /** Number of writes on each side of a migration's commit at which the process is killed. */
 const AROUND = times(1, 3);

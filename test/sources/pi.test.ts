@@ -103,7 +103,10 @@ it("begins a turn of a fork only with its own prompt", () => {
     const text = records.map((line) => `${JSON.stringify(line)}\n`).join("");
     const session = readSession(pi, "a.jsonl", [new TextEncoder().encode(text)]);
     expectAccounted(session, text);
-    return orderOf(session.parts);
+    const turns = [...(session.transcripts[0]?.turns ?? [])].flatMap((turn) => turn ?? []);
+    return turns
+      .map(({ first_part, part_count }) => orderOf(session.parts.slice(first_part, first_part + part_count)))
+      .join(" | ");
   };
   expect(turnsOf(lines)).toBe("[note] U x [note] [note]");
   expect(turnsOf([...lines, message("d", "c", { role: "user", content: "Again" })])).toBe(
