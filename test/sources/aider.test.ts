@@ -136,6 +136,11 @@ it("reads a message of several lines, and tokens by cache with the cost in the n
   });
 });
 
+it("counts the tokens of a request that returned no text", () => {
+  const session = only(read(started("2026-05-04 09:00:00") + banner, prompt("Go") + usage));
+  expect(turnsOf(session)).toMatchObject([{ usage: { input: 3_100, output: 245, cost: 0.01 } }]);
+});
+
 it("shows commands, answers to a command, several answers to a prompt, and errors", () => {
   const session = only(
     read(

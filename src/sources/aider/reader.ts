@@ -67,7 +67,8 @@ function read(state: AiderState, record: SessionRecord): RecordResult {
     case "usage": {
       const usage = usageOf(text);
       if (conversation.hasOpenStep) conversation.endStep({ usage });
-      else conversation.amendStep({ usage });
+      else if (conversation.hasStep) conversation.amendStep({ usage });
+      else conversation.sideCall({ model: state.conversation.model, usage });
       const [, usd] = /\$([\d.]+) session/.exec(text) ?? [];
       if (usd !== undefined) conversation.update({ agent_cost: { usd: Number(usd) } });
       return conversation.result({ kind: "folded", into: "its step" });
