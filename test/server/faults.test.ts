@@ -111,7 +111,7 @@ const SEEDS = times(1, 50);
 const CUTS = 20;
 
 describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }, () => {
-  it(`shows exactly what an undisturbed one shows, after ${SEEDS * CUTS} disconnects over ${SEEDS} seeds`, async () => {
+  it(`shows exactly what an undisturbed one shows, after ${SEEDS * CUTS} disconnects (seeds: ${SEEDS})`, async () => {
     let disconnects = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -115,6 +115,15 @@ const read = ({ format, path }: SourceFixture, ...pieces: Uint8Array[]): ReadSes
 /** Rules that hide a record whatever it is. */
 const HIDES_ALL = /^(?:history copied from another session|warm-up of a sub-agent|helper of a compaction)$/;
 
+/** Without the `undefined` members of plain objects, which a reader's state may have. */
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (value === null || typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutUndefined(member)]));
+}
+
 const json = ({ records }: ReadSession): string => JSON.stringify(records);
 
 /** The content in order, without ids and places, which depend on preceding lines. */
@@ -282,7 +291,9 @@ describe.each(sourceFixtures)("$name", (fixture) => {
       const expected = reader.read(kept, record);
       saved = JSON.parse(JSON.stringify(saved));
       expect(reader.read(saved, structuredClone(record))).toEqual(expected);
-      expect(JSON.parse(JSON.stringify(saved)), "a member that is no JSON").toEqual(saved);
+      expect(JSON.parse(JSON.stringify(saved)), "a member that is no JSON").toStrictEqual(
+        withoutUndefined(saved),
+      );
       expect(reader.end(structuredClone(saved))).toEqual(reader.end(structuredClone(kept)));
     }
     expect(JSON.stringify(kept).length).toBeLessThan(64 * 1024);

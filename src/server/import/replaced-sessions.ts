@@ -20,10 +20,11 @@ export function createReplacedSessions(options: ReplacedSessionsOptions): (id: s
   const named = new Set(options.paths.map(realPath));
   return (id) => {
     const replaced_by = links.facts(id)?.replaced_by;
+    if (replaced_by === undefined) return undefined;
     const state = indexed.get(id);
-    const other = indexed.get(links.idOf(replaced_by?.session_id ?? ""));
+    const other = indexed.get(links.idOf(replaced_by.session_id));
     if (state === undefined || other === undefined || named.has(state.entry.path)) return undefined;
-    if (replaced_by?.if_newer && modifiedAt(state.entry) > modifiedAt(other.entry)) return undefined;
+    if (replaced_by.if_newer && modifiedAt(state.entry) > modifiedAt(other.entry)) return undefined;
     const isListed = other.summary.parts > 0 && !isOff(other.entry);
     return isListed && (!isArchived(other) || isArchived(state)) ? other.id : undefined;
   };

@@ -63,10 +63,10 @@ function blocksOf(lines: readonly string[]): HistoryBlock[] {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
     if (USAGE.test(line)) {
-      open = undefined;
-      const next = lines[at + 1] ?? "";
-      const hasCost = next.startsWith("Cost: ");
-      add("usage", at, contentOf(hasCost ? `${line}\n${next}` : line));
+      // Aider writes the cost in the next line if there are many figures.
+      const hasCost = lines[at + 1]?.startsWith("Cost: ") === true;
+      const text = lines.slice(at, hasCost ? at + 2 : at + 1).join("\n");
+      blocks.push({ kind: "usage", line: at + 1, text: contentOf(text) });
       if (hasCost) at += 1;
       open = undefined;
     } else if (PROMPT.test(line) && isOwn(line)) add("prompt", at, contentOf(line));
