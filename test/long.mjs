@@ -19,9 +19,16 @@ const SUITES = [
   "verify",
 ].map((name) => `test/server/${name}.test.ts`);
 const TOOLS = ["approval-text", "files", "shell"].map((name) => `test/agent/tools/${name}.test.ts`);
-const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile", "hostile-sizes"].map(
-  (name) => `test/browser/${name}.test.ts`,
-);
+const IN_BROWSER = [
+  "live",
+  "live-laws",
+  "many-runs",
+  "approvals",
+  "hostile",
+  "hostile-sizes",
+  "long-answer",
+  "long-session",
+].map((name) => `test/browser/${name}.test.ts`);
 const named = process.argv.slice(2);
 const files = [...SUITES, ...TOOLS, "test/sources/many-kinds.test.ts", ...IN_BROWSER];
 const missing = files.filter((file) => !existsSync(join(root, file)));

@@ -20,7 +20,7 @@ import {
 import { restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-const CUTS = times(8, 200);
+const CUTS = times(4, 200);
 
 let home: Home;
 let daemon: Daemon;

@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { times } from "../long.ts";
 import { createHome, type Daemon, enterAt, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, scriptFile, send } from "./managed-session.ts";
 
@@ -23,10 +24,11 @@ afterAll(async () => {
 });
 
 const TEXTS = {
-  paragraphs: Array.from({ length: 4_000 }, (_, n) => `Paragraph ${n} tells of tides and boats.\n\n`).join(
-    "",
-  ),
-  "one block of code": `\`\`\`ts\n${Array.from({ length: 6_000 }, (_, n) => `export const tide_${n} = ${n} * 2;\n`).join("")}\`\`\`\n\n`,
+  paragraphs: Array.from(
+    { length: times(2_000, 4_000) },
+    (_, n) => `Paragraph ${n} tells of tides and boats.\n\n`,
+  ).join(""),
+  "one block of code": `\`\`\`ts\n${Array.from({ length: times(2_500, 6_000) }, (_, n) => `export const tide_${n} = ${n} * 2;\n`).join("")}\`\`\`\n\n`,
 };
 
 it.each(Object.entries(TEXTS))(

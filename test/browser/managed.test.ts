@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { overflow, seriousFindings } from "./findings.ts";
 import {
   BROKEN_CONNECTION,
@@ -9,7 +9,6 @@ import {
   type Daemon,
   enter,
   type Home,
-  openBrowser,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -23,40 +22,24 @@ const DOT =
 let home: Home;
 let daemon: Daemon;
 let folder: string;
-let shared: TestBrowser;
-const contexts: BrowserContext[] = [];
-const browsers: Browser[] = [];
-beforeAll(async () => {
-  shared = await openTestBrowser();
-});
-afterAll(() => shared.close());
+let browser: TestBrowser;
 beforeEach(async () => {
   home = await createHome();
   folder = join(home.path, "harbour");
   await mkdir(folder);
   daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openTestBrowser();
 });
 afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-  for (const browser of browsers.splice(0)) await browser.close();
+  await browser.close();
   await daemon.stop();
   await home.remove();
 });
 
-/** A test's first context is in the browser that all tests share, each further one in a new browser. */
-async function newContext(
+/** Another profile, which is another browser for the daemon. */
+const newContext = (
   options: BrowserContextOptions = { viewport: { width: 1200, height: 900 } },
-): Promise<BrowserContext> {
-  let browser = shared;
-  if (contexts.length > 0) {
-    const another = await openBrowser();
-    browsers.push(another);
-    browser = another;
-  }
-  const context = await browser.newContext(options);
-  contexts.push(context);
-  return context;
-}
+): Promise<BrowserContext> => browser.newContext(options);
 
 /** Starts a session in the page, from the list, by keyboard if possible. */
 async function start(page: Page, script: string, prompt: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
 import { begin, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
@@ -22,10 +22,8 @@ beforeEach(async () => {
   daemon = await startDaemon(home, ["--no-samples"]);
   browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
-  ({ page, complaints } = await enter(context, daemon));
-  const rest = restOf(home, daemon);
-  const session_id = await begin(rest, "agents", folder);
-  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const session_id = await begin(restOf(home, daemon), "agents", folder);
+  ({ page, complaints } = await enterAt(`/session/${session_id}`, context, daemon));
   main = page.locator(".pane:not(.pane-beside)");
   run = page.locator(".pane-beside");
   await main

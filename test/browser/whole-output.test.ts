@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
 import { begin, configure, idle, restOf, scriptFile } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
@@ -14,13 +14,12 @@ let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 
-const open = async (): Promise<void> => {
+/** Starts the daemon and opens a path of it. */
+const open = async (path: string): Promise<void> => {
   daemon = await startDaemon(home, ["--no-samples"]);
   browser = await openTestBrowser();
-  ({ page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 1280, height: 800 } }),
-    daemon,
-  ));
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  ({ page, complaints } = await enterAt(path, context, daemon));
 };
 beforeEach(async () => {
   home = await createHome();
@@ -115,8 +114,7 @@ describe("a long output that Claude Code stored in a file", () => {
     await rm(join(results, "gone.txt"));
     await symlink(join(secret, "secret.txt"), join(results, "secret.txt"));
     await writeFile(join(folder, `${session.session_id}.jsonl`), lines.join(""));
-    await open();
-    await page.goto(`${daemon.origin}/session/${session.session_id}`);
+    await open(`/session/${session.session_id}`);
     await page.getByText("The end.").waitFor();
   });
 
@@ -234,7 +232,7 @@ it("opens a long output of the daemon's own shell in its card", async () => {
   const folder = join(home.path, "harbour");
   await mkdir(folder);
   await configure(home, { permissions: { shell: "allow" } });
-  await open();
+  await open("/");
   const rest = restOf(home, daemon);
   const model = await scriptFile(home, "long", {
     title: "Long",

@@ -34,7 +34,7 @@ function samplesIn(folder: string): Sample[] {
 const fixtures = samplesIn(join(import.meta.dirname, "../fixtures"));
 const corpus = sharedData("corpus");
 /** Maximum number of line ends per real session at which reading stops and resumes. */
-const MOST_STOPS = times(40, 200);
+const MOST_STOPS = times(20, 200);
 const sessions = corpus === undefined ? [] : samplesIn(corpus);
 
 it("refuses a checkpoint of another agent", () => {

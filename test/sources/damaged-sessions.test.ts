@@ -12,7 +12,7 @@ const FIXTURES = join(import.meta.dirname, "../fixtures");
 const LONGEST_WORD = 40;
 
 /** Maximum number of lines that are cut per file, one at a time. */
-const MOST_CUTS = times(15, 40);
+const MOST_CUTS = times(8, 40);
 
 const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".jsonl"))

@@ -184,7 +184,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     const wanted = json(whole);
     expect(json(read(fixture, ...Array.from(bytes, (byte) => Uint8Array.of(byte)))) === wanted).toBe(true);
     const borders = Array.from(bytes).flatMap((byte, at) => (byte === 10 ? [at, at + 1] : []));
-    const step = Math.ceil(borders.length / times(24, borders.length));
+    const step = Math.ceil(borders.length / times(16, borders.length));
     for (const at of borders.filter((_, index) => index % step === 0))
       expect(json(read(fixture, bytes.subarray(0, at), bytes.subarray(at))) === wanted).toBe(true);
   });

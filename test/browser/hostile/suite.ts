@@ -54,7 +54,7 @@ const hostOf = (url: string): string => (url.includes("//") ? new URL(url).host 
 export function hostileSuite(
   name: string,
   openEngine: (proxyPort: number) => Promise<Engine>,
-  { every, clickedUnderPolicy }: Extent = { every: times(48, 1), clickedUnderPolicy: times(3, 1) },
+  { every, clickedUnderPolicy }: Extent = { every: times(72, 1), clickedUnderPolicy: times(3, 1) },
 ): void {
   const chosen = (families: readonly Family[] = FAMILIES): Attack[] =>
     each(
