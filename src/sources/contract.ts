@@ -111,6 +111,11 @@ export interface SessionLinkFacts {
    * this one is not. `if_newer`: only if the other one was changed last.
    */
   replaced_by?: { session_id: string; if_newer?: true };
+  /**
+   * A second id, by which `replaced_by`, `group` and `parent_session_id` of others can name this session. For records of a
+   * conversation that have the same `session_id`.
+   */
+  alias?: string;
   /** Calls that start runs. */
   calls: { tool_call_id: string; agent_key?: string; prompt?: string; at: number }[];
   /** Present when this session is a run. */

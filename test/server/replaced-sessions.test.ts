@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import type { SessionsOptions } from "../../src/server/import/sessions-options.ts";
@@ -165,6 +166,94 @@ describe("a conversation of Cursor that has a transcript too", () => {
     await eventually(() =>
       expect(prompts(sessions)).toEqual(["cursor-ide: From the editor", "cursor: From the transcript"]),
     );
+  });
+});
+
+describe("a chat of Cursor's command line version that has a transcript too", () => {
+  const RUN = "7a2b1c93-5d64-4e8f-9c3a-49e6a3b2d8f5";
+  const CALL = "tool_1";
+  const query = (text: string) => [{ type: "text", text: `<user_query>\n${text}\n</user_query>` }];
+
+  function writeTranscript(text: string, path: string): void {
+    const file = join(folder, "home/.cursor/projects/tide/agent-transcripts", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, lines({ role: "user", message: { content: query(text) } }));
+  }
+
+  function writeChat(id: string, head: object, ...messages: object[]): void {
+    const path = join(folder, "home/.cursor/chats/0f3a", id, "store.db");
+    mkdirSync(dirname(path), { recursive: true });
+    const database = new DatabaseSync(path);
+    database.exec(
+      "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)",
+    );
+    const meta = Buffer.from(JSON.stringify({ agentId: id, ...head })).toString("hex");
+    database.prepare("INSERT INTO meta VALUES ('0', ?)").run(meta);
+    for (const [index, message] of messages.entries())
+      database
+        .prepare("INSERT INTO blobs VALUES (?, ?)")
+        .run(`b${index}`, Buffer.from(JSON.stringify(message)));
+    database.close();
+  }
+
+  function start(): Sessions {
+    const sessions = mergeSessions([
+      createSessions({
+        formats: [cursor],
+        roots: [{ format: cursor, path: join(folder, "home/.cursor"), folders: ["projects", "chats"] }],
+        ...storedIn(join(folder, "data")),
+        hints: false,
+        timing,
+      }),
+    ]);
+    running.add(sessions);
+    return sessions;
+  }
+
+  const writeChats = () => {
+    const input = { type: "tool-call", toolCallId: CALL, toolName: "Task", args: { prompt: "Look" } };
+    writeChat(
+      ID,
+      {},
+      { role: "user", content: query("From the chat") },
+      { role: "assistant", content: [input] },
+    );
+    const subagentInfo = { parentAgentId: ID, toolCallId: CALL };
+    writeChat(RUN, { subagentInfo, name: "A run" }, { role: "user", content: query("From the run's chat") });
+  };
+  const rows = (sessions: Sessions): string[] =>
+    sessions
+      .list()
+      .map(({ title, first_prompt, parent }) =>
+        [title ?? first_prompt ?? "untitled", parent?.tool_call_id ?? ""].join(" "),
+      )
+      .sort();
+  const listed = [`A run ${CALL}`, "From the chat "];
+
+  it("is listed once, from the chat, with its sub-agent, whichever is found first", async () => {
+    writeTranscript("From the transcript", `${ID}/${ID}.jsonl`);
+    writeTranscript("From the run's transcript", `${ID}/subagents/${RUN}.jsonl`);
+    const sessions = start();
+    await eventually(() => expect(rows(sessions)).toEqual(["From the transcript ", "untitled "]));
+    writeChats();
+    await eventually(() => expect(rows(sessions)).toEqual(listed));
+    // A link to the transcript leads to the chat.
+    expect(sessions.get(ID)?.first_prompt).toBe("From the chat");
+    expect(sessions.get(RUN)?.title).toBe("A run");
+    await stopAll();
+    const again = start();
+    await eventually(() => expect(rows(again)).toEqual(listed));
+    const [chat] = again.list().filter(({ parent }) => parent === undefined);
+    const [run] = again.list().filter(({ parent }) => parent !== undefined);
+    expect(run?.parent?.session_id).toBe(chat?.id);
+  });
+
+  it("is listed from the chat, with the chat's id, if only that exists", async () => {
+    writeChats();
+    const sessions = start();
+    await eventually(() => expect(rows(sessions)).toEqual(listed));
+    expect(sessions.get(ID)?.first_prompt).toBe("From the chat");
+    expect(sessions.get(RUN)?.parent).toEqual({ session_id: ID, tool_call_id: CALL });
   });
 });
 

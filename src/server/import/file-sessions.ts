@@ -155,10 +155,14 @@ export function renamed({ summary, facts, ...row }: StoredSession, path: string)
 }
 
 /**
- * Facts of a copied session. Its runs cannot be distinguished from the original's, so the copy is a separate group, and no
- * process has it open.
+ * Facts of a copied session. Unless aliases tell its runs from the original's, the copy is a separate group. No process has it
+ * open.
  */
 function copied(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
   const { registered_as: _, ...others } = facts;
-  return { ...others, session_id, group: uuidFrom(facts.group, path) };
+  return {
+    ...others,
+    session_id,
+    group: facts.alias === undefined ? uuidFrom(facts.group, path) : facts.group,
+  };
 }

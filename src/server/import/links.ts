@@ -36,7 +36,7 @@ const NONE: ReadonlySet<string> = new Set();
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the links and what they are computed from: its functions are short
 export function createLinks(): Links {
   const known = new Map<string, KnownFacts>();
-  /** Listed ids that differ from the session's own id, by own id. */
+  /** Listed ids by the session's own id, if that differs, and by its alias. */
   const renamed = new Map<string, string>();
   /** Files that continue a session from another file, by its id in the registry. */
   const later = new Map<string, Set<string>>();
@@ -59,8 +59,9 @@ export function createLinks(): Links {
     links.delete(session_id);
   }
 
-  function forgetNames({ own_id, registered_as, replaced_by, session_id }: KnownFacts) {
-    if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
+  function forgetNames({ own_id, alias, registered_as, replaced_by, session_id }: KnownFacts) {
+    for (const name of [own_id, alias])
+      if (name !== undefined && renamed.get(name) === session_id) renamed.delete(name);
     if (registered_as !== undefined) later.get(registered_as)?.delete(session_id);
     if (replaced_by !== undefined) replaced.get(replaced_by.session_id)?.delete(session_id);
   }
@@ -103,7 +104,8 @@ export function createLinks(): Links {
         changed.add(before.group);
       }
       if (before) forgetNames(before);
-      if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
+      for (const name of [facts.own_id, facts.alias])
+        if (name !== undefined) renamed.set(name, facts.session_id);
       if (facts.registered_as !== undefined) addTo(later, facts.registered_as, facts.session_id);
       if (facts.replaced_by !== undefined) addTo(replaced, facts.replaced_by.session_id, facts.session_id);
       known.set(facts.session_id, facts);
@@ -118,7 +120,10 @@ export function createLinks(): Links {
       return facts?.registered_as ?? facts?.own_id ?? session_id;
     },
     registered: (own_id) => ({ session_id: idOf(own_id), later: later.get(own_id) ?? NONE }),
-    replaces: (session_id) => replaced.get(known.get(session_id)?.own_id ?? session_id) ?? NONE,
+    replaces(session_id) {
+      const facts = known.get(session_id);
+      return replaced.get(facts?.alias ?? facts?.own_id ?? session_id) ?? NONE;
+    },
     remove,
     of: (session_id) => links.get(session_id),
     runsOf: (session_id) => runs.get(session_id) ?? NONE,

@@ -10,7 +10,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
-import { idOf as editorIdOf } from "../cursor-ide/ids.ts";
+import { idOf as fullerId } from "../cursor-ide/ids.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
 import { promptOf, timeIn } from "./prompt.ts";
 import { emitResults, ownFacts } from "./results.ts";
@@ -18,12 +18,14 @@ import { emitResults, ownFacts } from "./results.ts";
 /** State of a Cursor transcript between records. */
 export interface TranscriptState extends StartedRuns {
   conversation: ConversationState;
-  /** The parent session of this sub-agent. */
+  /** Cursor's own id of the conversation. */
+  name: string;
+  /** Cursor's own id of the conversation that started this sub-agent. */
   parent?: string;
   /** The call that started it, if recorded. */
   call?: string;
-  /** The session of the same conversation in the editor's store, if it is one of the editor's. Only of transcripts. */
-  editor_id?: string;
+  /** Whether this is a chat of the command line version, not a transcript. */
+  is_chat: boolean;
   /** The id is known, from the path or a record. */
   named: boolean;
 }
@@ -39,23 +41,26 @@ export const transcriptReader = conversationReader<TranscriptState>({
     return {
       conversation: initialConversation(idOf(stemOf(path))),
       ...startedRuns(),
+      name: stemOf(path),
+      is_chat: isRecordLog(path),
       named: !isRecordLog(path),
-      ...(!isRecordLog(path) && { editor_id: editorIdOf(stemOf(path)) }),
-      ...(parent !== undefined && { parent: idOf(parent) }),
+      ...(parent !== undefined && { parent }),
     };
   },
   read,
-  linkFacts({ conversation: { session_id, at }, editor_id, parent, call, runs }) {
-    const run = parent && {
+  linkFacts({ conversation: { session_id, at }, name, is_chat, parent, call, runs }) {
+    // Chats and the editor's store have thoughts and all results, which transcripts lack. A chat has the session id of its
+    // transcript, so other records name it by its alias.
+    const links = is_chat ? { alias: fullerId(name) } : { replaced_by: { session_id: fullerId(name) } };
+    const above = parent === undefined ? undefined : is_chat ? fullerId(parent) : idOf(parent);
+    const run = above !== undefined && {
       agent_key: session_id,
-      parent_session_id: parent,
+      parent_session_id: above,
       ...(call !== undefined && { tool_call_id: call }),
       at,
     };
-    // The editor's store has times, tokens, exit codes and all results, which transcripts lack.
-    const replaced = editor_id !== undefined && { replaced_by: { session_id: editor_id } };
-    const facts = { session_id, group: parent ?? session_id, calls: runs, ...replaced };
-    return { sessions: [{ ...facts, ...(run && { run }) }] };
+    const group = above ?? links.alias ?? session_id;
+    return { sessions: [{ session_id, group, calls: runs, ...links, ...(run && { run }) }] };
   },
 });
 
@@ -71,7 +76,10 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
       (value.role === "user" ? timeIn(content) : undefined),
   });
   const { parent } = state;
-  conversation.update({ agent: "cursor", ...(parent !== undefined && { parent: { session_id: parent } }) });
+  conversation.update({
+    agent: "cursor",
+    ...(parent !== undefined && { parent: { session_id: idOf(parent) } }),
+  });
   if (value.role === "assistant") {
     const blocks = blocksIn(content).flatMap((block, index) =>
       withoutPlaceholder(block).map((part) => ({ part, index })),
@@ -121,12 +129,15 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
 function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
   const { value } = record;
   const id = asText(value.agentId);
-  if (!state.named && id !== undefined) state.conversation.session_id = idOf(id);
+  if (!state.named && id !== undefined) {
+    state.name = id;
+    state.conversation.session_id = idOf(id);
+  }
   state.named = true;
   const info = asObject(value.subagentInfo);
   const parent = asText(info?.parentAgentId);
   const call = asText(info?.toolCallId);
-  if (parent !== undefined) state.parent = idOf(parent);
+  if (parent !== undefined) state.parent = parent;
   if (call !== undefined) state.call = call;
   const conversation = new Conversation(state.conversation, record, { at: timeOf(value.createdAt) });
   const title = asText(value.name);
@@ -137,7 +148,7 @@ function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
     title,
     ...(model !== undefined && model !== "default" && { model }),
     cwd,
-    ...(state.parent !== undefined && { parent: { session_id: state.parent } }),
+    ...(state.parent !== undefined && { parent: { session_id: idOf(state.parent) } }),
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }
