@@ -10,7 +10,7 @@ export const agentSource = record({
   is_on: z.boolean(),
   /** The folders that are searched for its sessions. */
   folders: z.array(record({ path: z.string(), exists: z.boolean() })),
-  /** Number of known sessions, without the runs of sub-agents. */
+  /** Number of known sessions, without the runs of sub-agents and sessions in whose place another one is listed. */
   sessions: z.number(),
   /** When its folders were last scanned and read. Absent: not since the daemon started. */
   read_at: optional(z.number()),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSessions } from "../../src/server/import/catalog.ts";
+import { createSessions, type FileBackedSessions } from "../../src/server/import/catalog.ts";
 import type { SessionsOptions } from "../../src/server/import/sessions-options.ts";
 import type { SourceChoices } from "../../src/server/import/source-choices.ts";
 import { mergeSessions } from "../../src/server/sessions/merge-sessions.ts";
@@ -196,18 +196,17 @@ describe("a chat of Cursor's command line version that has a transcript too", ()
     database.close();
   }
 
-  function start(): Sessions {
-    const sessions = mergeSessions([
-      createSessions({
-        formats: [cursor],
-        roots: [{ format: cursor, path: join(folder, "home/.cursor"), folders: ["projects", "chats"] }],
-        ...storedIn(join(folder, "data")),
-        hints: false,
-        timing,
-      }),
-    ]);
+  function start(): { sessions: Sessions; imported: FileBackedSessions } {
+    const imported = createSessions({
+      formats: [cursor],
+      roots: [{ format: cursor, path: join(folder, "home/.cursor"), folders: ["projects", "chats"] }],
+      ...storedIn(join(folder, "data")),
+      hints: false,
+      timing,
+    });
+    const sessions = mergeSessions([imported]);
     running.add(sessions);
-    return sessions;
+    return { sessions, imported };
   }
 
   const writeChats = () => {
@@ -229,19 +228,23 @@ describe("a chat of Cursor's command line version that has a transcript too", ()
       )
       .sort();
   const listed = [`A run ${CALL}`, "From the chat "];
+  const counted = async (sessions: FileBackedSessions): Promise<number[]> =>
+    (await sessions.describeSources()).map((source) => source.sessions);
 
   it("is listed once, from the chat, with its sub-agent, whichever is found first", async () => {
     writeTranscript("From the transcript", `${ID}/${ID}.jsonl`);
     writeTranscript("From the run's transcript", `${ID}/subagents/${RUN}.jsonl`);
-    const sessions = start();
+    const { sessions, imported } = start();
     await eventually(() => expect(rows(sessions)).toEqual(["From the transcript ", "untitled "]));
+    expect(await counted(imported)).toEqual([1]);
     writeChats();
     await eventually(() => expect(rows(sessions)).toEqual(listed));
+    expect(await counted(imported)).toEqual([1]);
     // A link to the transcript leads to the chat.
     expect(sessions.get(ID)?.first_prompt).toBe("From the chat");
     expect(sessions.get(RUN)?.title).toBe("A run");
     await stopAll();
-    const again = start();
+    const { sessions: again } = start();
     await eventually(() => expect(rows(again)).toEqual(listed));
     const [chat] = again.list().filter(({ parent }) => parent === undefined);
     const [run] = again.list().filter(({ parent }) => parent !== undefined);
@@ -250,7 +253,7 @@ describe("a chat of Cursor's command line version that has a transcript too", ()
 
   it("is listed from the chat, with the chat's id, if only that exists", async () => {
     writeChats();
-    const sessions = start();
+    const { sessions } = start();
     await eventually(() => expect(rows(sessions)).toEqual(listed));
     expect(sessions.get(ID)?.first_prompt).toBe("From the chat");
     expect(sessions.get(RUN)?.parent).toEqual({ session_id: ID, tool_call_id: CALL });

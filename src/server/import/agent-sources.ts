@@ -38,6 +38,8 @@ export interface AgentSourcesOptions {
   watch: Pick<SessionWatch, "errors" | "files" | "scanned_at" | "rescan" | "setHot">;
   record_logs: Pick<RecordLogs, "errors" | "rescan">;
   isClosed(): boolean;
+  /** Whether another session is listed in place of this one. */
+  isReplaced(id: string): boolean;
   cancelRead(entry: SessionFile): void;
   enqueueBackfill(entry: SessionFile): void;
 }
@@ -115,7 +117,8 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
 
   function isTop(id: string): boolean {
     const state = indexed.get(id);
-    return state !== undefined && state.summary.parts > 0 && links.of(id) === undefined;
+    const isShown = state !== undefined && state.summary.parts > 0 && !options.isReplaced(id);
+    return isShown && links.of(id) === undefined;
   }
 
   return {

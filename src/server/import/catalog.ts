@@ -329,6 +329,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     list,
     failures,
     isClosed: () => closed,
+    isReplaced: (id) => replacementOf(id) !== undefined,
     cancelRead: (entry) => read_queue.delete(entry),
     enqueueBackfill: (entry) => backfill.add(entry),
     onReady() {
