@@ -7,6 +7,7 @@ import { claudeCode } from "./claude-code/format.ts";
 import { cline } from "./cline/format.ts";
 import { codex } from "./codex/format.ts";
 import { codexExec } from "./codex-exec/format.ts";
+import { continueDev } from "./continue/format.ts";
 import type { Format } from "./contract.ts";
 import { copilotChat } from "./copilot-chat/format.ts";
 import { copilotCli } from "./copilot-cli/format.ts";
@@ -70,6 +71,7 @@ export const formats: readonly Format[] = [
   kilo,
   openCode,
   amp,
+  continueDev,
   goose,
   crush,
   kiro,

@@ -39,6 +39,15 @@ const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
     order: "U x U x | x",
     statuses: "completed completed",
   },
+  "continue/cli.records.jsonl": {
+    order: "[context] U x c:Read c:Bash! | x U [note] U x U c:Write- [compaction] U x",
+    statuses: "completed completed completed interrupted completed",
+  },
+  "continue/extension.records.jsonl": {
+    order:
+      "[note] [context] U T x c:run_terminal_command c:single_find_and_replace! | T x [compaction] [note] U c:create_new_file?",
+    statuses: "completed failed",
+  },
   "copilot-chat/331fed7f-cfd6-409c-8502-06a56322b636.records.jsonl": {
     order:
       "[context] U [note] T x c:read_file c:run_in_terminal- c:runSubagent | x c:replace_string_in_file | x c:get_errors- [context] [context] U x [interrupt] U [note] [error] U ?? x U c:list_dir | x",

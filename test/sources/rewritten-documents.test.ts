@@ -5,6 +5,8 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { amp } from "../../src/sources/amp/format.ts";
 import { ampReader } from "../../src/sources/amp/reader.ts";
+import { continueDev } from "../../src/sources/continue/format.ts";
+import { continueReader } from "../../src/sources/continue/reader.ts";
 import type { Format, RecordReader } from "../../src/sources/contract.ts";
 import { copilotChat } from "../../src/sources/copilot-chat/format.ts";
 import { chatReader } from "../../src/sources/copilot-chat/reader.ts";
@@ -14,6 +16,7 @@ import { clineTasks, kiloCode, rooCode } from "../../src/sources/roo-code/format
 import { taskReader } from "../../src/sources/roo-code/reader.ts";
 import { damaged, damages } from "../fuzz/damage.ts";
 import { expectRead } from "../fuzz/readers.ts";
+import { answer, continueFolder, item, prompt, shell, withCalls } from "./continue-support.ts";
 import { invocation, request, session } from "./copilot-chat-support.ts";
 import { look, openStore } from "./store-reading.ts";
 
@@ -92,6 +95,29 @@ function threadFile(): string {
   return path;
 }
 
+function continueFile(): string {
+  const { path, save } = continueFolder(join(folder, "continue"));
+  const call = { id: "c1", name: "Bash", input: { command: "ls", n: 1.0 } };
+  save(
+    [
+      prompt("Fix the tide table", [{ name: "a.csv", description: "a.csv", content: "A" }]),
+      answer("I look.", [
+        { ...call, status: "done", output: ["a"] },
+        { ...call, id: "c2", status: "canceled" },
+      ]),
+      shell("ls", "errored", "Bash command failed: Error (exit code 1): no"),
+      item("t1", "thinking", "Look first."),
+      withCalls("a1", "I look.", [{ ...call, status: "done" }]),
+      item("r1", "tool", "a", {}, { toolCallId: "c1" }),
+      item("a2", "assistant", "Done.", { conversationSummary: "It is done." }),
+      item("u2", "user", "And Oslo?"),
+      item("x1", "oracle", "Beware"),
+    ],
+    { mode: "plan" },
+  );
+  return path;
+}
+
 function chatFile(): string {
   const path = join(folder, "chat.json");
   const call = {
@@ -139,6 +165,7 @@ const agents: { format: Format; reader: RecordReader<never>; store: string }[] =
     store: taskFolder("kilocode.kilo-code"),
   },
   { format: amp, reader: ampReader as RecordReader<never>, store: threadFile() },
+  { format: continueDev, reader: continueReader as RecordReader<never>, store: continueFile() },
   { format: copilotChat, reader: chatReader as RecordReader<never>, store: chatFile() },
 ];
 

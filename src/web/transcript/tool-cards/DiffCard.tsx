@@ -29,7 +29,7 @@ export const diffCard: ToolCard = {
     const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
     const path =
       first?.path ??
-      text(view.input, "file_path", "path", "notebook_path") ??
+      text(view.input, "file_path", "path", "notebook_path", "filepath") ??
       oneLine(view.call.arguments_json, 120);
     const more = files.length > 1 ? t.cards.moreFiles(files.length - 1) : "";
     return {
@@ -81,7 +81,7 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
     text(input, "input", "patch", "patchText") ??
     (call.tool_name === "apply_patch" ? call.arguments_json : undefined);
   if (patch?.includes("*** Begin Patch")) return readPatch(patch);
-  const path = text(input, "file_path", "path", "notebook_path", "filePath");
+  const path = text(input, "file_path", "path", "notebook_path", "filePath", "filepath");
   if (path === undefined) return [];
   const edits = list(input, "edits").filter(isRecord);
   if (edits.length > 0) {

@@ -27,7 +27,10 @@ export const readCard: ToolCard = {
 function pathOf({ extra, input }: CallView): string {
   if (extra?.type === "read") return extra.path;
   const paths = list(input, "paths").filter((path) => typeof path === "string");
-  return text(input, "file_path", "path", "filePath", "absolute_path", "notebook_path") ?? paths.join(", ");
+  return (
+    text(input, "file_path", "path", "filePath", "filepath", "absolute_path", "notebook_path") ??
+    paths.join(", ")
+  );
 }
 
 /** `1–80`, if only some lines were read. */
