@@ -329,6 +329,11 @@ it("reads results as the states of their calls change", () => {
   look(continueDev, store, sessions);
   const [session] = sessions.values();
   expect(session?.lines.some((line) => line.includes('"result:'))).toBe(false);
+  // The output of a running command grows with each save, and nothing that is shown changes.
+  const { length } = session?.lines ?? [];
+  save([prompt("Fix it"), answer("", [{ ...call, status: "calling", output: ["part"] }])]);
+  look(continueDev, store, sessions);
+  expect(session?.lines).toHaveLength(length ?? 0);
   // The file is empty while it is written.
   writeFileSync(path, "");
   expect(() => look(continueDev, store, sessions)).toThrow();
@@ -337,6 +342,28 @@ it("reads results as the states of their calls change", () => {
   expect(order).toBe("U c:Bash | x");
   expect(statuses).toBe("completed");
   expect(usage).toMatchObject({ input: 2000 });
+});
+
+it("knows which files were created", () => {
+  const input = { filepath: "a.csv", content: `06:00,1.2\n${"x".repeat(5_000)}\n` };
+  const call = { name: "Write", input, status: "done" };
+  const create = { ...call, name: "create_new_file", input: { filepath: "b.csv", contents: "1\n" } };
+  const { parts } = read([
+    prompt("Write"),
+    answer("", [
+      { ...call, id: "c1", output: ["Successfully created file: a.csv"] },
+      { ...call, id: "c2", output: ["Successfully wrote to file: a.csv\nDiff:\nIndex: a.csv\n===\n"] },
+      { ...create, id: "c3" },
+      { ...create, id: "c4", status: "errored", output: ["It exists"] },
+    ]),
+  ]);
+  const changes = parts.flatMap((part) => (part.type === "tool_result" ? [part.ui_extra] : []));
+  expect(changes.slice(0, 3)).toMatchObject([
+    { files: [{ path: "a.csv", change: "create", additions: 2 }] },
+    { files: [{ path: "a.csv", change: "update", additions: 0 }] },
+    { files: [{ path: "b.csv", change: "create", additions: 1 }] },
+  ]);
+  expect(changes[3]).toBeUndefined();
 });
 
 it("tells calls apart whose ids the model repeats", () => {

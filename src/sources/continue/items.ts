@@ -174,5 +174,24 @@ function resultOf(
   const own = asArray(state.output);
   const output = own.length > 0 || copy === undefined ? own : [{ content: copy.message.content }];
   const isOver = ENDED.has(asString(state.status) ?? "") || (goesOn && output.length > 0);
-  return isOver ? { call: id, status: state.status, output } : undefined;
+  if (!isOver) return undefined;
+  return {
+    call: id,
+    status: state.status,
+    output,
+    created: state.status === "done" ? createdBy(state) : undefined,
+  };
+}
+
+/** The file that a call created. The command line version's tool also replaces files, and then its result has the change. */
+function createdBy({ toolCall, parsedArgs, output }: JsonObject): object | undefined {
+  const name = asObject(asObject(toolCall)?.function)?.name;
+  const input = asObject(parsedArgs);
+  const path = asText(input?.filepath);
+  const content = asString(input?.content) ?? asString(input?.contents);
+  const [first] = objectsIn(output);
+  const isNew =
+    name === "create_new_file" ||
+    (name === "Write" && asString(first?.content)?.startsWith("Successfully created file") === true);
+  return isNew && path !== undefined && content !== undefined ? { path, content } : undefined;
 }

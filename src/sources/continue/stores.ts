@@ -4,6 +4,7 @@ import { timeOf } from "../conversation/content.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { readDocument } from "../documents/document.ts";
 import { withSaveTime } from "../documents/save-time.ts";
+import { fingerprint } from "../fingerprint.ts";
 import { itemsOf } from "./items.ts";
 
 /**
@@ -50,13 +51,16 @@ function sessionIn(store: OpenStore): SnapshotSession | undefined {
       const created = createdAt(store, name);
       const { records, summary } = itemsOf(document, asText(mode));
       yield record("head", { id: name, created, title, folder: workspaceDirectory, model: chatModelTitle });
-      const save = record("saved", { saved });
+      // The output of a running command changes the file many times a second. Only what is shown counts as a change.
+      const revision = fingerprint(records.map((ordered) => ordered.record.text).join("\n")).toString(36);
+      const save = { ...record("saved", { saved }), revision };
       // Without the time of its start, all of a session has the time of its last change.
       if (created === undefined) {
         yield save;
         yield* records.map((ordered) => ordered.record);
       } else yield* withSaveTime(records, save);
-      yield record("end", { saved, cost: asNumber(asObject(usage)?.totalCost), summary });
+      const cost = asNumber(asObject(usage)?.totalCost);
+      yield { ...record("end", { saved, cost, summary }), revision: `${revision} ${cost}` };
     },
   };
 }

@@ -3,6 +3,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from "../../mode
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
+import { changeOf } from "../conversation/content-change.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { inputOf, ofFailure, payloadOf as sharedPayload, withExit } from "../conversation/tool-payload.ts";
@@ -114,6 +115,10 @@ function resultPayload(
       return withExit(call, { exit_code: exitOf(value) });
     case "diff": {
       if (!succeeded) return undefined;
+      const created = asObject(value.created);
+      const file = asText(created?.path);
+      if (file !== undefined)
+        return { ...call, files: [changeOf(file, undefined, asString(created?.content) ?? "")] };
       const [, path, diff] = /\nDiff:\nIndex: (.+)\n([\s\S]*)$/.exec(output_text) ?? [];
       const hunks = hunksOf(diff ?? "");
       return path === undefined ? call : { ...call, files: [fileDiff(path, "update", hunks)] };

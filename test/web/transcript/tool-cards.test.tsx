@@ -76,6 +76,20 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Read /w/a.ts 1 line 1.2 s",
   ],
   [
+    "a file that Continue reads",
+    call("read_file", { filepath: "src/a.ts" }),
+    "a",
+    undefined,
+    "[OK] Read src/a.ts 1 line 1.2 s",
+  ],
+  [
+    "a file that Continue writes",
+    call("create_new_file", { filepath: "src/new.ts", contents: "a\nb\n" }),
+    "created",
+    { type: "diff", files: [] },
+    "[OK] Write src/new.ts +22 lines added, −00 removed 1.2 s",
+  ],
+  [
     "a command whose words are not all words",
     call("Bash", { command: ["ls", { toString: null }], action: { command: [["-l"]] } }),
     "a.ts",
