@@ -88,7 +88,13 @@ it("reads a session of the command line version", () => {
     [
       prompt("Fix @bergen.csv", [file]),
       answer("I look.", [
-        { id: "c1", name: "Read", input: { filepath: "bergen.csv" }, status: "done", output: ["06:00,1.2"] },
+        {
+          id: "c1",
+          name: "Read",
+          input: { filepath: "bergen.csv" },
+          status: "done",
+          output: ["Content of bergen.csv:\n06:00,1.2"],
+        },
         {
           id: "c2",
           name: "Bash",
@@ -167,7 +173,7 @@ it("reads a session of the command line version", () => {
   expect([...kinds].sort()).toEqual(["folded", "shown"]);
   const results = parts.filter((part) => part.type === "tool_result");
   expect(results.map(({ outcome, ui_extra }) => outcome ?? ui_extra)).toEqual([
-    { type: "read", path: "bergen.csv" },
+    { type: "read", path: "bergen.csv", output_start: "Content of bergen.csv:\n".length },
     { type: "shell", command: "make", exit_code: 2 },
     { kind: "refused", by: "person" },
     { kind: "refused", by: "settings", reason: "Command blocked by security policy" },

@@ -123,6 +123,12 @@ function resultPayload(
       const hunks = hunksOf(diff ?? "");
       return path === undefined ? call : { ...call, files: [fileDiff(path, "update", hunks)] };
     }
+    case "read": {
+      if (!succeeded) return undefined;
+      // The command line version names the file above its content.
+      const [header] = /^Content of [^\n]*:\n/.exec(output_text) ?? [];
+      return header === undefined ? call : { ...call, output_start: header.length };
+    }
     case "question": {
       const [, answer] = /^User [^"]*: "([\s\S]*)"$/.exec(output_text) ?? [];
       const [first, ...others] = call.questions;
