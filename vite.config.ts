@@ -373,8 +373,8 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/package.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 240_000,
-          // Rebuilds the page that the browser tests use, so it runs after them.
-          fileParallelism: false,
+          // With the browser tests: both use the build.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -30,7 +30,10 @@ beforeAll(async () => {
     npm_config_cache: join(scratch, "npm"),
     npm_config_update_notifier: "false",
   };
-  await run("npm", ["pack", "--silent", "--pack-destination", scratch], { cwd: root, env: environment });
+  // `npm test` has just built what `prepack` would build.
+  const scripts = process.env.VERBATIM_TEST_DAEMON === "built" ? ["--ignore-scripts"] : [];
+  const options = ["pack", "--silent", ...scripts, "--pack-destination", scratch];
+  await run("npm", options, { cwd: root, env: environment });
   const [found] = (await readdir(scratch)).filter((name) => name.endsWith(".tgz"));
   tarball = join(scratch, found ?? "");
 });
