@@ -49,6 +49,22 @@ const entry = (type: string, id: string, parentId: string | null, fields: object
   timestamp: "2026-11-20T10:00:05.000Z",
   ...fields,
 });
+const answered = (id: string, parentId: string | null, fields: object) =>
+  said(id, parentId, { role: "assistant", model: "m", stopReason: "stop", ...fields });
+const called = (id: string, parentId: string | null, name: string, args: object) =>
+  answered(id, parentId, {
+    content: [{ type: "toolCall", id: `call ${id}`, name, arguments: args }],
+    stopReason: "toolUse",
+  });
+const resulted = (id: string, parentId: string, toolName: string, fields: object) =>
+  said(id, parentId, {
+    role: "toolResult",
+    toolCallId: `call ${parentId}`,
+    toolName,
+    isError: false,
+    ...fields,
+  });
+const text = (words: string) => [{ type: "text", text: words }];
 const said = (id: string, parentId: string | null, message: object) =>
   entry("message", id, parentId, { message });
 
@@ -203,6 +219,114 @@ it("links a sub-agent whose call has no result yet, by its name or its task", ()
     { ...link, tool_call_id: "c1" },
   ]);
   expect(linkRuns([...started({ task: "Look at the bay" }), ...run])).toEqual([link]);
+});
+
+it("shows a failed answer that was sent again as an attempt, and only the last failure as an error", () => {
+  const failed = { content: [], stopReason: "error", errorMessage: "Overloaded" };
+  const retryRecovery = { kind: "auto-retry", status: "recovered", attempt: 1, note: "error; retried" };
+  const attempt = [
+    header(),
+    said("a", null, { role: "user", content: "Hi" }),
+    answered("b", "a", { ...failed, retryRecovery }),
+  ];
+  const recovered = readLines([...attempt, answered("c", "b", { content: text("Hello") })]);
+  expect(recovered.parts.filter(({ type }) => !type.startsWith("step"))).toMatchObject([
+    { type: "prompt" },
+    { type: "marker", kind: "retry", title: "Overloaded", data: retryRecovery },
+    { type: "text", text: "Hello" },
+  ]);
+  expect(recovered.transcripts[0]?.turns.at(0)?.status).toBe("completed");
+  const failedAgain = readLines([...attempt, answered("c", "b", failed)]);
+  expect(failedAgain.parts).toMatchObject([{}, { kind: "retry" }, { kind: "error" }]);
+  expect(failedAgain.transcripts[0]?.turns.at(0)?.status).toBe("failed");
+});
+
+it("keeps a failed answer when the next one answers something else", () => {
+  const { parts } = readLines([
+    header(),
+    said("a", null, { role: "user", content: "Hi" }),
+    answered("b", "a", { content: text("Half of"), stopReason: "error", errorMessage: "Overloaded" }),
+    entry("custom_message", "c", "b", {
+      customType: "async-result",
+      content: "Reef is done",
+      display: true,
+      attribution: "agent",
+    }),
+    answered("d", "c", { content: text("Good") }),
+  ]);
+  expect(parts.filter(({ retracted }) => retracted !== undefined)).toEqual([]);
+  expect(parts.find(({ type }) => type === "text")).toMatchObject({ text: "Half of" });
+});
+
+it("tells calls that did not run, and calls that were stopped for a message, from failed ones", () => {
+  const endOf = (words: string, details: object) => {
+    const { parts } = readLines([
+      header(),
+      called("a", null, "bash", { command: "ls" }),
+      resulted("b", "a", "bash", { content: text(words), details, isError: true }),
+    ]);
+    const result = parts.find((part) => part.type === "tool_result");
+    const isStopped = result?.outcome?.kind === "stopped" ? true : undefined;
+    expect(result?.ui_extra).toMatchObject({ type: "shell" });
+    expect(result?.ui_extra?.type === "shell" && result.ui_extra.interrupted).toBe(isStopped);
+    return [result?.status, result?.outcome];
+  };
+  const synthetic = { __synthetic: true, executed: false };
+  const skipped = { ...synthetic, source: "assistant_stop_skipped" };
+  expect(endOf("Tool call was not executed", skipped)).toEqual([
+    "aborted",
+    { kind: "refused", by: "program" },
+  ]);
+  expect(endOf("Tool execution was aborted.", { ...synthetic, source: "assistant_stop_aborted" })).toEqual([
+    "aborted",
+    { kind: "refused" },
+  ]);
+  expect(endOf("Skipped", { __interrupted: true, source: "interrupt_skipped" })).toEqual([
+    "aborted",
+    { kind: "stopped", by: "program" },
+  ]);
+  expect(endOf("Tool was not executed because the run was aborted: x.", {})).toEqual([
+    "aborted",
+    { kind: "refused" },
+  ]);
+  expect(endOf("Command aborted", {})).toEqual(["aborted", { kind: "stopped", by: "person" }]);
+  expect(endOf("Command exited with code 1", {})).toEqual(["error", undefined]);
+});
+
+it("shows to-do lists, tools that write ran, and where a long output was saved", () => {
+  const extraOf = (name: string, args: object, details: object) => {
+    const { parts } = readLines([
+      header(),
+      called("a", null, name, args),
+      resulted("b", "a", name, { content: text("done"), details }),
+    ]);
+    return parts.find((part) => part.type === "tool_result")?.ui_extra;
+  };
+  const tasks = [
+    { content: "Look", status: "completed" },
+    { content: "Draw", status: "blocked" },
+    { content: "Sing", status: "abandoned" },
+  ];
+  const todos = {
+    type: "todos",
+    todos: [
+      { text: "Look", status: "completed" },
+      { text: "Draw", status: "pending" },
+    ],
+  };
+  const list = { op: "done", phases: [{ name: "One", tasks }] };
+  expect(extraOf("todo", { op: "done", task: "Look" }, list)).toEqual(todos);
+  const device = { path: "xd://todo", content: "{}" };
+  expect(extraOf("write", device, { xdev: { tool: "todo", args: {}, inner: list } })).toEqual(todos);
+  const search = { xdev: { tool: "web_search", args: { query: "tides" }, inner: {} } };
+  expect(extraOf("write", device, search)).toEqual({ type: "web_search", query: "tides", results: [] });
+  const truncation = { direction: "middle", totalBytes: 9000, artifactId: "0" };
+  expect(extraOf("bash", { command: "seq 9" }, { meta: { truncation } })).toEqual({
+    type: "shell",
+    command: "seq 9",
+    persisted_path: "artifact://0",
+    persisted_bytes: 9000,
+  });
 });
 
 it("names the session that a fork continues, and marks the entries that it copied", () => {

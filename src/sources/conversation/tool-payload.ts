@@ -207,7 +207,7 @@ const STATES: Readonly<Record<string, TodoItem["status"]>> = {
 };
 
 /** Reads a to-do list of objects, or of lines such as `1. [in_progress] Do this`. */
-function todosOf(value: unknown): TodoItem[] {
+export function todosOf(value: unknown): TodoItem[] {
   const items = typeof value === "string" ? value.split("\n").map(todoLine) : asArray(value).map(asObject);
   return items.flatMap((item) => {
     if (item === undefined) return [];

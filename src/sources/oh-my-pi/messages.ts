@@ -7,6 +7,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
 import { type MessageOptions, readMessage, readShell } from "../pi/messages.ts";
 import { readInjected } from "./entries.ts";
+import { calledTool, outcomeOf } from "./results.ts";
 import { nameTasks } from "./runs.ts";
 import type { OhMyPiState } from "./state.ts";
 
@@ -40,7 +41,7 @@ export function readOwnMessage(
       });
     case "toolResult":
       nameTasks(state, message);
-      return readMessage(state, conversation, record, options);
+      return readMessage(state, conversation, record, { ...options, outcomeOf, calledTool });
     case "pythonExecution":
       readShell(conversation, message, { command: asString(message.code) ?? "", sign: "$" });
       return conversation.result();

@@ -1,5 +1,7 @@
 import type { StopReason, ToolStatus } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -20,6 +22,13 @@ export interface MessageOptions {
   onCall: (call: { id: string; name: string; input: unknown }) => void;
   /** Reads a block of an answer that pi does not write. Returns whether it did. */
   readOwnBlock?: (block: JsonObject) => boolean;
+  /** The outcome of a call that neither succeeded nor failed, if pi does not write it. */
+  outcomeOf?: (details: JsonObject | undefined, text: string) => CallOutcome | undefined;
+  /** The payload of a call and the details of its result, if they are not where pi writes them. */
+  calledTool?: (
+    call: UiExtra | undefined,
+    details: JsonObject | undefined,
+  ) => { call: UiExtra | undefined; details: JsonObject | undefined };
 }
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -150,7 +159,10 @@ function readAssistant(
   if (reason === "aborted") conversation.interrupt(why ?? "Operation aborted");
   else if (reason === "error") {
     const { message: errorText, answer } = requestError(why);
-    conversation.error(errorText, answer);
+    // oh-my-pi adds it when it has sent the request again.
+    const { retryRecovery } = message;
+    if (retryRecovery === undefined) conversation.error(errorText, answer);
+    else conversation.marker("retry", errorText, undefined, retryRecovery);
     if (blocks.length > 0) state.failed = record.key;
   }
 }
@@ -245,20 +257,30 @@ function readNestedCalls(
   });
 }
 
-function readResult(conversation: Conversation, message: JsonObject, { isCopy }: MessageOptions): void {
+function readResult(
+  conversation: Conversation,
+  message: JsonObject,
+  { isCopy, outcomeOf, calledTool }: MessageOptions,
+): void {
   const id = asText(message.toolCallId);
   const tool_name = asText(message.toolName);
   const { output_text, parts } = resultContent(message.content);
-  const status = statusOf(message.isError === true, output_text);
   const details = asObject(message.details);
+  const outcome = outcomeOf?.(details, output_text);
+  const status = outcome === undefined ? statusOf(message.isError === true, output_text) : "aborted";
   conversation.toolResult({
     id,
     tool_name,
     status,
     output_text,
     parts,
-    ...(status === "aborted" && { outcome: { kind: "stopped" as const, by: "person" as const } }),
-    payload: (call) => payloadOfResult(call, { details, status, text: output_text }),
+    ...(status === "aborted" && { outcome: outcome ?? { kind: "stopped" as const, by: "person" as const } }),
+    payload: (made) => {
+      const called = calledTool?.(made, details) ?? { call: made, details };
+      // A command that was refused did not start.
+      const ended = outcome?.kind === "refused" ? "error" : status;
+      return payloadOfResult(called.call, { details: called.details, status: ended, text: output_text });
+    },
   });
   // A tool that called models itself.
   const usage = isCopy ? undefined : usageOf(message.usage);

@@ -97,6 +97,8 @@ export function readPiRecord<State extends PiState>(
     (value.type === "message"
       ? readMessage(state, conversation, record, options)
       : readEntry(state, conversation, value, isCopy));
+  // What follows in another turn is no further attempt.
+  if (state.failed !== record.key && state.conversation.turn?.id !== turn) delete state.failed;
   if (id !== undefined) {
     const isStep = state.conversation.step?.key === record.key;
     const made = state.conversation.turn?.id !== turn && !isStep ? "turn" : isStep ? "step" : "parts";
