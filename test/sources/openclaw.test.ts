@@ -227,3 +227,98 @@ it("keeps what was read of a session whose events were moved to an archive", () 
   if (main === undefined) throw new Error("No session");
   expect(main.lines.some((line) => line.includes('"deleted"'))).toBe(false);
 });
+
+it("tells prompts of its own from a person's, and starts a turn with the message that an agent waited for", () => {
+  const path = join(folder, "origins/agents/main/agent/openclaw-agent.sqlite");
+  const { database, session, event } = storeAt(path);
+  session(MAIN, "agent:main:main");
+  event(MAIN, header(MAIN));
+  event(MAIN, message("u1", { role: "user", content: "Look at the tides" }));
+  event(MAIN, {
+    ...answer("a1", []),
+    message: {
+      role: "assistant",
+      content: [
+        { type: "toolCall", id: "c1", name: "write", arguments: { path: "notes.md", content: "high" } },
+        { type: "toolCall", id: "c2", name: "sessions_yield", arguments: { message: "wait" } },
+      ],
+      usage,
+      stopReason: "toolUse",
+    },
+  });
+  const result = (id: string, call: string, toolName: string, details: object) =>
+    event(
+      MAIN,
+      message(id, {
+        role: "toolResult",
+        toolCallId: call,
+        toolName,
+        content: [{ type: "text", text: "done" }],
+        details,
+        isError: false,
+      }),
+    );
+  result("r1", "c1", "write", { changed: true, created: true, patch: "@@ -0,0 +1,1 @@\n+high\n" });
+  result("r2", "c2", "sessions_yield", { status: "yielded" });
+  event(MAIN, { type: "custom_message", id: "y1", customType: "openclaw.sessions_yield", content: "wait" });
+  const by = (id: string, kind: string, sourceTool: string) =>
+    event(MAIN, message(id, { role: "user", content: id, provenance: { kind, sourceTool } }));
+  by("settled", "inter_session", "subagent_settle");
+  event(MAIN, answer("a2", [{ type: "text", text: "It is high." }]));
+  by("sent", "inter_session", "sessions_send");
+  by("timed", "internal_system", "cron");
+  by("resumed", "internal_system", "session_goal_resume");
+  by("typed", "external_user", "");
+  const [main] = look(openclaw, openStore(path)).values();
+  database.close();
+  if (main === undefined) throw new Error("No session");
+  const { parts, transcript } = closed(main);
+  expect(
+    parts.flatMap((part) =>
+      part.type === "prompt" ? [[part.origin ?? "person", part.queued === true]] : [],
+    ),
+  ).toEqual([
+    ["person", false],
+    ["notification", false],
+    ["agent", false],
+    ["schedule", false],
+    ["program", false],
+    ["person", false],
+  ]);
+  expect([...transcript.turns].slice(0, 2)).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+  expect(parts.find(({ type }) => type === "tool_result")).toMatchObject({
+    ui_extra: { type: "diff", files: [{ path: "notes.md", change: "create", additions: 1 }] },
+  });
+});
+
+it("starts a turn with the prompt after a run that was stopped during a call", () => {
+  const path = join(folder, "stopped/agents/main/agent/openclaw-agent.sqlite");
+  const { database, session, event } = storeAt(path);
+  session(MAIN, "agent:main:main");
+  event(MAIN, header(MAIN));
+  event(MAIN, message("u1", { role: "user", content: "Wait" }));
+  const call = { type: "toolCall", id: "c1", name: "exec", arguments: { command: "sleep 40" } };
+  event(MAIN, message("a1", { role: "assistant", content: [call], usage, stopReason: "toolUse" }));
+  event(
+    MAIN,
+    message("r1", {
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "exec",
+      content: [{ type: "text", text: "Aborted" }],
+      details: {},
+      isError: true,
+    }),
+  );
+  event(MAIN, message("u2", { role: "user", content: "Then do this" }));
+  event(MAIN, answer("a2", [{ type: "text", text: "Done." }]));
+  const [main] = look(openclaw, openStore(path)).values();
+  database.close();
+  if (main === undefined) throw new Error("No session");
+  const { parts, transcript } = closed(main);
+  expect([...transcript.turns]).toMatchObject([{ status: "interrupted" }, { status: "completed" }]);
+  expect(parts.find(({ type }) => type === "tool_result")).toMatchObject({
+    status: "aborted",
+    outcome: { kind: "stopped" },
+  });
+});

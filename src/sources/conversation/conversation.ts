@@ -1,5 +1,5 @@
 import type { FrameBody, FrameBodyOf } from "../../model/frames/frame-writer.ts";
-import type { Usage } from "../../model/messages/message.ts";
+import type { PromptOrigin, Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { isBlank } from "../../model/narrow.ts";
 import type { DisplayText } from "../../model/text/display-text.ts";
@@ -61,10 +61,7 @@ export class Conversation extends TurnsAndSteps {
   }
 
   /** Emits a prompt, which opens a turn. `queued`: it belongs to the running turn. `origin`: its author, if not a person. */
-  prompt(
-    parts: Part[],
-    options: { origin?: "agent" | "notification" | "command" | undefined; queued?: boolean } = {},
-  ): void {
+  prompt(parts: Part[], options: { origin?: PromptOrigin | undefined; queued?: boolean } = {}): void {
     const { origin } = options;
     const { turn } = this.state;
     const queued = options.queued === true && (turn?.open === true || this.revises);

@@ -1,18 +1,23 @@
+import type { PromptOrigin } from "../../model/messages/message.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
-import { resultContent, timeOf } from "../conversation/content.ts";
+import { promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { nameRun, noteCall } from "../conversation/runs.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import { readMessage } from "../pi/messages.ts";
 import { idOf, piLikeReader } from "../pi/reader.ts";
 import type { PiState } from "../pi/state.ts";
 import { payloadOfResult, statusOf, withPath } from "../pi/tools.ts";
 
 /** Type of the messages that record such a call. Their version follows. */
 const NESTED_CALL = "openclaw.nested-tool.";
+/** Type of the message that ends a turn in which the agent waits for another message. */
+const YIELD = "openclaw.sessions_yield";
 
 /** State of an OpenClaw session between records. */
 export interface OpenClawState extends PiState {
@@ -22,7 +27,51 @@ export interface OpenClawState extends PiState {
   run?: { key: string; parent?: string; at: number };
 }
 
-const lines = piLikeReader({ agent: "openclaw", branches: false });
+const lines = piLikeReader({
+  agent: "openclaw",
+  branches: false,
+  readOwn(state, conversation, record, options) {
+    const { value } = record;
+    if (value.customType === YIELD) {
+      readYield(conversation, value);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    }
+    const message = asObject(value.message);
+    switch (message?.role) {
+      case "user": {
+        const parts = promptParts(message.content);
+        const origin = originOf(asObject(message.provenance));
+        // A run that was stopped has no end of its own.
+        const queued = conversation.awaitsModel && !conversation.wasStopped;
+        if (parts.length > 0) conversation.prompt(parts, { origin, queued });
+        return conversation.result({ kind: "hidden", rule: "empty message" });
+      }
+      case "toolResult":
+        return readMessage(state, conversation, record, { ...options, outcomeOf });
+      default:
+        return undefined;
+    }
+  },
+});
+
+/** The outcome of a call that was running when its run was stopped or timed out, of which the record has only this text. */
+const outcomeOf = (details: JsonObject | undefined, text: string): CallOutcome | undefined =>
+  text === "Aborted" && Object.keys(details ?? {}).length === 0 ? { kind: "stopped" } : undefined;
+
+/** Who wrote a prompt, if no person did: another session, its end, or a timer or other part of OpenClaw. */
+function originOf(provenance: JsonObject | undefined): PromptOrigin | undefined {
+  if (provenance?.kind !== "inter_session" && provenance?.kind !== "internal_system") return undefined;
+  if (provenance.sourceTool === "cron") return "schedule";
+  if (provenance.kind === "internal_system") return "program";
+  return provenance.sourceTool === "sessions_send" ? "agent" : "notification";
+}
+
+/** Reads the note that the agent ended its turn to wait for a message, which starts another one. */
+function readYield(conversation: Conversation, value: JsonObject): void {
+  const parts = promptParts(value.content);
+  if (parts.length > 0) conversation.context(sourceTitle("from_extension", { type: YIELD }), parts);
+  conversation.endTurn("completed");
+}
 
 /**
  * Reads OpenClaw's sessions, which have pi's format, from a file or from the database, where a record with the session's facts

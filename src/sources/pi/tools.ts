@@ -56,7 +56,9 @@ function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiE
     const own = asString(result.diff);
     const hunks = patch !== undefined ? hunksOf(patch) : own === undefined ? [] : numberedHunks(own);
     const path = (results.length > 1 ? undefined : call.files[0]?.path) ?? asText(result.path);
-    const change = result.op === "create" || result.op === "delete" ? result.op : "update";
+    // OpenClaw says `created`.
+    const op = result.created === true ? "create" : result.op;
+    const change = op === "create" || op === "delete" ? op : "update";
     return hunks.length === 0 || path === undefined ? [] : [fileDiff(path, change, hunks)];
   });
   return files.length === 0 ? undefined : { type: "diff", files };
