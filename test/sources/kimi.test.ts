@@ -181,6 +181,33 @@ describe("Kimi Code, wire protocol 1.5", () => {
     expect(transcript.turns.slice().at(-1)?.status).toBe("interrupted");
   });
 
+  it("takes the results of calls of tools that do not exist from the copies, if the step has none", () => {
+    const copied = (toolCallId: string, output: string) =>
+      record("agent.message.appended", {
+        kind: "event",
+        message: {
+          message: { role: "tool", content: content(output), toolCallId },
+          meta: { source: "tool" },
+        },
+      });
+    const { parts } = read([
+      prompt("Go"),
+      ...step(call("c1", "look"), call("c2", "draw")).slice(0, -1),
+      result("c1", 'Tool "look" not found'),
+      ...step(text("Done.")),
+      copied("c1", "unknown tool: look"),
+      copied("c2", "unknown tool: draw"),
+      record("turn.ended", { turnId: 0, reason: "completed" }),
+    ]);
+    expect(
+      parts.flatMap((part) => (part.type === "tool_result" ? [[part.tool_call_id, part.output_text]] : [])),
+    ).toEqual([
+      ["c1", 'Tool "look" not found'],
+      ["c2", "unknown tool: draw"],
+    ]);
+    expect(parts.at(-1)).toMatchObject({ status: "error" });
+  });
+
   it("shows a cancelled turn as interrupted if no record ends it", () => {
     const { parts, transcript } = read([
       prompt("Go"),

@@ -307,10 +307,18 @@ function readUndo(state: KimiState, conversation: Conversation, value: JsonObjec
 }
 
 /**
- * Reads a message in the log of a newer version, which repeats other records, except what a stopped step had produced.
+ * Reads a message in the log of a newer version, which repeats other records, except what a stopped step had produced, and the
+ * results of all but the first of several calls of tools that do not exist.
  */
 function readMirror(conversation: Conversation, value: JsonObject): Disposition | undefined {
   const { message, meta } = asObject(value.message) ?? {};
+  const { toolCallId, content } = asObject(message) ?? {};
+  const id = asText(toolCallId);
+  const output_text = textIn(content);
+  if (id !== undefined && conversation.awaits(id) && output_text.startsWith("unknown tool: ")) {
+    conversation.toolResult({ id, status: "error", output_text });
+    return undefined;
+  }
   if (asObject(meta)?.source !== "salvaged") return { kind: "hidden", rule: "copy of other records" };
   for (const part of asArray(asObject(message)?.content)) emitPart(conversation, asObject(part) ?? {});
   return { kind: "hidden", rule: "empty message" };
