@@ -120,6 +120,11 @@ export function configureAgents(
     KILO_CONFIG: opencode,
     KILO_DISABLE_MODELS_FETCH: "1",
     PI_OFFLINE: "1",
+    KIMI_MODEL_NAME: "m",
+    KIMI_MODEL_API_KEY: API_KEY,
+    KIMI_MODEL_PROVIDER_TYPE: "kimi",
+    KIMI_MODEL_BASE_URL: `${origin}/v1`,
+    KIMI_CODE_NO_AUTO_UPDATE: "1",
   };
 }
 

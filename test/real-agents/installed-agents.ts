@@ -13,6 +13,7 @@ const PACKAGES = [
   "@github/copilot@1.0.102",
   "@earendil-works/pi-coding-agent@0.74.2",
   "cline@3.0.65",
+  "@moonshot-ai/kimi-code@2.1.0",
   `@kilocode/cli-${process.platform}-${process.arch}@7.7.9`,
   `@xai-official/grok-${process.platform}-${process.arch}@1.0.41`,
 ];
@@ -28,6 +29,7 @@ export interface InstalledAgents {
   cline: string;
   kilo: string;
   grok: string;
+  kimi: string;
 }
 
 /**
@@ -44,6 +46,7 @@ export function installAgents(): InstalledAgents | { missing: string } {
     qwen: join(modules, ".bin/qwen"),
     copilot: join(modules, ".bin/copilot"),
     pi: join(modules, ".bin/pi"),
+    kimi: join(modules, ".bin/kimi"),
     cline: join(modules, `@cline/cli-${process.platform}-${process.arch}`, "bin/cline"),
     kilo: join(modules, `@kilocode/cli-${process.platform}-${process.arch}`, "bin/kilo"),
     grok: join(modules, `@xai-official/grok-${process.platform}-${process.arch}`, "bin/grok"),

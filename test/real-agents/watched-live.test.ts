@@ -23,7 +23,18 @@ const agents = installAgents();
 const missing = "missing" in agents ? agents.missing : undefined;
 const path =
   "missing" in agents
-    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "", kilo: "", grok: "" }
+    ? {
+        claude: "",
+        codex: "",
+        opencode: "",
+        qwen: "",
+        copilot: "",
+        pi: "",
+        cline: "",
+        kilo: "",
+        grok: "",
+        kimi: "",
+      }
     : agents;
 
 const helper = (description: string, scenario: string) => ({
@@ -101,6 +112,12 @@ const WATCHED: Watched[] = [
     args: (prompt) => ["--auth-type", "openai", "--yolo", "-p", prompt],
     isOpenAiClient: true,
     shell: (command) => shellCall("qwen-code", command),
+  },
+  {
+    name: "Kimi Code",
+    command: path.kimi,
+    args: (prompt) => ["-p", prompt],
+    shell: (command) => ({ tool: "Bash", input: { command } }),
   },
   {
     name: "Copilot CLI",
