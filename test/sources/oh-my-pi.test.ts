@@ -320,13 +320,6 @@ it("shows to-do lists, tools that write ran, and where a long output was saved",
   expect(extraOf("write", device, { xdev: { tool: "todo", args: {}, inner: list } })).toEqual(todos);
   const search = { xdev: { tool: "web_search", args: { query: "tides" }, inner: {} } };
   expect(extraOf("write", device, search)).toEqual({ type: "web_search", query: "tides", results: [] });
-  const truncation = { direction: "middle", totalBytes: 9000, artifactId: "0" };
-  expect(extraOf("bash", { command: "seq 9" }, { meta: { truncation } })).toEqual({
-    type: "shell",
-    command: "seq 9",
-    persisted_path: "artifact://0",
-    persisted_bytes: 9000,
-  });
 });
 
 it("names the session that a fork continues, and marks the entries that it copied", () => {

@@ -20,7 +20,7 @@ export function payloadOfResult(
   call: UiExtra | undefined,
   { details, status, text }: { details: JsonObject | undefined; status: ToolStatus; text: string },
 ): UiExtra | undefined {
-  const saved = savedOutput(details);
+  const persisted_path = asText(details?.fullOutputPath);
   const payload = status === "success" ? (diffOf(call, details) ?? withoutPath(call)) : ofFailure(call);
   const exit = payload?.type === "shell" ? EXIT.exec(text)?.[1] : undefined;
   const ended = withExit(payload, {
@@ -28,24 +28,8 @@ export function payloadOfResult(
     interrupted: status === "aborted",
     duration_ms: asNumber(details?.durationMs) ?? asNumber(details?.wallTimeMs),
   });
-  if (saved === undefined) return ended;
-  return ended === undefined ? { type: "output", ...saved } : { ...ended, ...saved };
-}
-
-/** Where the whole output is: a path, or oh-my-pi's name of it, which is valid in the session. */
-function savedOutput(
-  details: JsonObject | undefined,
-): { persisted_path: string; persisted_bytes?: number } | undefined {
-  const path = asText(details?.fullOutputPath);
-  if (path !== undefined) return { persisted_path: path };
-  const truncation = asObject(asObject(details?.meta)?.truncation);
-  const artifact = asText(truncation?.artifactId);
-  if (artifact === undefined) return undefined;
-  const bytes = asNumber(truncation?.totalBytes);
-  return {
-    persisted_path: `artifact://${artifact}`,
-    ...(bytes !== undefined && { persisted_bytes: bytes }),
-  };
+  if (persisted_path === undefined) return ended;
+  return ended === undefined ? { type: "output", persisted_path } : { ...ended, persisted_path };
 }
 
 function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiExtra | undefined {
