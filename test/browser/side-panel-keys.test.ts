@@ -128,6 +128,10 @@ it("moves the focus into the transcript when the focused side panel closes", asy
   await opener().waitFor({ state: "hidden" });
   expect(await isFocused()).toBe(true);
   await page.setViewportSize({ width: 390, height: 800 });
+  // The page learns that it is narrow with its next frame.
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
   for (const key of ["Escape", "o"]) {
     await page.keyboard.press("o");
     await opener().focus();
