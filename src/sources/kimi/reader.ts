@@ -314,8 +314,9 @@ function readMirror(conversation: Conversation, value: JsonObject): Disposition 
   const { message, meta } = asObject(value.message) ?? {};
   const { toolCallId, content } = asObject(message) ?? {};
   const id = asText(toolCallId);
-  const output_text = textIn(content);
-  if (id !== undefined && conversation.awaits(id) && output_text.startsWith("unknown tool: ")) {
+  // Nearly all messages are copies, so their text is not read.
+  const output_text = id !== undefined && conversation.awaits(id) ? textIn(content) : "";
+  if (output_text.startsWith("unknown tool: ")) {
     conversation.toolResult({ id, status: "error", output_text });
     return undefined;
   }
