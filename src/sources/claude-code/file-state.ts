@@ -1,7 +1,6 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asText, type JsonObject } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { uuidFrom } from "../../model/uuid.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { Recent } from "../recent.ts";
 import { Copies } from "./copies.ts";
 import { MAX_LINES, MAX_NAMES } from "./memory.ts";
@@ -56,7 +55,7 @@ export function identify(path: FilePath, named: JsonObject | undefined): Identit
 
 /** Verbatim's id of the session with this name. */
 export function asSessionId(name: string): string {
-  return isUuid(name) ? name.toLowerCase() : uuidFrom("claude-code", name);
+  return sessionIdOf("claude-code", name);
 }
 
 /** The state of a file: its sessions, and facts that concern all of them. */

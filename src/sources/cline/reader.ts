@@ -1,17 +1,16 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
@@ -28,7 +27,7 @@ export interface ClineState extends StartedRuns {
   task?: { prompt: string; at: number };
 }
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cline", name));
+const idOf = (name: string): string => sessionIdOf("cline", name);
 
 /**
  * Reads Cline CLI 3's `<id>.messages.json`, which is rewritten at each message. Records: `head`, `system`, `message:<id>` and,

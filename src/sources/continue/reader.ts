@@ -1,9 +1,7 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { textIn, timeOf } from "../conversation/content.ts";
@@ -11,6 +9,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { localPath } from "../conversation/path-url.ts";
 import { stemOf } from "../conversation/paths.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { contentOf, readPrompt } from "./prompt.ts";
 import { isShellCommand, payloadOf, readResult, readShellResult } from "./tools.ts";
@@ -31,7 +30,7 @@ interface ContinueState {
 /** Maximum number of remembered keys. */
 const MAX_READ = 1_000;
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("continue", name));
+const idOf = (name: string): string => sessionIdOf("continue", name);
 
 /**
  * Reads the records of `stores.ts`: facts, messages, results, summaries and modes. Messages have no times (see `withSaveTime`).

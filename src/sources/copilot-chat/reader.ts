@@ -1,12 +1,11 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import { repositoryName } from "../../model/repository.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { textOfRecord, thoughtText } from "./answer-text.ts";
 import { amendEnd, emitAddition, emitEnd } from "./ending.ts";
@@ -30,7 +29,7 @@ import {
 import { emitEdits, emitTool } from "./tool.ts";
 import { pathOfAddress } from "./values.ts";
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name));
+const idOf = (name: string): string => sessionIdOf(ID, name);
 
 /**
  * Reads chat sessions of VS Code. Records (stores.ts, request-records.ts): `head`; `request:<id>` for a prompt, `#<index>:<kind>`

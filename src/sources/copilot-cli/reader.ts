@@ -1,12 +1,11 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { namesOf } from "../conversation/paths.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import type { Event } from "./event.ts";
 import {
   readAssistantMessage,
@@ -41,8 +40,7 @@ import { readWorkspace } from "./workspace.ts";
 const ID = "copilot-cli";
 
 /** The id of a session by Copilot's own id for it. */
-export const copilotSessionId = (name: string): string =>
-  isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name);
+export const copilotSessionId = (name: string): string => sessionIdOf(ID, name);
 
 /**
  * GitHub Copilot CLI's `events.jsonl`, since 1.0. Lines are written as events happen. Sub-agents write theirs, with an

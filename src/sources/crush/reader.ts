@@ -1,14 +1,13 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { linkFactsOf, noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { first, inputOf } from "../conversation/tool-payload.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { mediaOf, readUser } from "./prompt.ts";
@@ -34,7 +33,7 @@ const MAX_READ = 200;
 const STARTS = new Set(["agent", "agentic_fetch"]);
 const PLACEHOLDER_TITLE = /^(?:New Session|Untitled Session|New Agent Session)$/;
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("crush", name));
+const idOf = (name: string): string => sessionIdOf("crush", name);
 
 /** Reads the records of `stores.ts`. */
 export const crushReader = conversationReader<CrushState>({

@@ -1,8 +1,6 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, textIn, timeOf } from "../conversation/content.ts";
@@ -10,6 +8,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { idOf as fullerId } from "../cursor-ide/ids.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
 import { promptOf, timeIn } from "./prompt.ts";
@@ -30,7 +29,7 @@ export interface TranscriptState extends StartedRuns {
   named: boolean;
 }
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cursor", name));
+const idOf = (name: string): string => sessionIdOf("cursor", name);
 
 /** Reads Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without models and tokens. */
 export const transcriptReader = conversationReader<TranscriptState>({

@@ -1,10 +1,8 @@
 import type { Frame } from "../../model/frames/frame.ts";
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitBlocks, emitResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
@@ -13,6 +11,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { growthOf } from "../conversation/growth.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { documentOf } from "./documents.ts";
@@ -29,7 +28,7 @@ export interface DroidState extends StartedRuns {
 
 const INJECTED = ["system-reminder", "system-notification"] as const;
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("droid", name));
+const idOf = (name: string): string => sessionIdOf("droid", name);
 
 /** Reads sessions of Factory's Droid, 0.22 to 0.229: `session_start`, then one message in Anthropic blocks per line. */
 export const droidReader = conversationReader<DroidState>({

@@ -5,7 +5,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import { completeFrame } from "../complete-frame.ts";
 import type { Disposition, SessionRecord } from "../contract.ts";
 import { parsedTime } from "../parsed-time.ts";
-import { type GeminiState, sessionIdOf } from "./state.ts";
+import { type GeminiState, idOf } from "./state.ts";
 
 /** The frames of one record and its disposition. */
 export class GeminiFrames {
@@ -45,7 +45,7 @@ export class GeminiFrames {
   }
 
   protected get session_id(): string {
-    this.state.session_id ??= sessionIdOf(this.state.stem);
+    this.state.session_id ??= idOf(this.state.stem);
     return this.state.session_id;
   }
 

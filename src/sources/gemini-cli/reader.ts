@@ -8,7 +8,7 @@ import type { RecordReader, RecordResult } from "../contract.ts";
 import { addItem, hasItem, takeItems } from "../recent-items.ts";
 import { textOf } from "./content.ts";
 import { MessageReading } from "./messages.ts";
-import { type GeminiState, sessionIdOf } from "./state.ts";
+import { type GeminiState, idOf } from "./state.ts";
 
 /** Maximum number of messages that a rewind can retract. */
 const MAX_MESSAGES = 2_000;
@@ -46,7 +46,7 @@ export const geminiReader: RecordReader<GeminiState> = {
   end: () => [],
   linkFacts({ session_id, isRun, parent, stem, calls, started_at = 0, held }) {
     if (session_id === undefined || held !== undefined) return { sessions: [] };
-    const parent_id = isRun && parent !== undefined ? sessionIdOf(parent) : undefined;
+    const parent_id = isRun && parent !== undefined ? idOf(parent) : undefined;
     const run =
       parent_id === undefined ? undefined : { agent_key: stem, parent_session_id: parent_id, at: started_at };
     return {
@@ -70,7 +70,7 @@ class RecordReading extends MessageReading {
   private header(value: JsonObject): void {
     const { state } = this;
     const name = asText(value.sessionId);
-    if (name !== undefined) state.session_id ??= sessionIdOf(name);
+    if (name !== undefined) state.session_id ??= idOf(name);
     if (value.kind === "subagent") state.isRun = true;
     this.timeOf(value.startTime);
     if (state.at > 0) state.started_at ??= state.at;
@@ -80,7 +80,7 @@ class RecordReading extends MessageReading {
       patch: {
         agent: "gemini-cli",
         ...(state.isRun &&
-          state.parent !== undefined && { parent: { session_id: sessionIdOf(state.parent) }, run: {} }),
+          state.parent !== undefined && { parent: { session_id: idOf(state.parent) }, run: {} }),
       },
     });
   }

@@ -1,7 +1,6 @@
 import type { Frame } from "../../model/frames/frame.ts";
-import { isUuid } from "../../model/is-uuid.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { SessionLinkFacts } from "../contract.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 
 /** State of a Gemini CLI session between records. */
 export interface GeminiState {
@@ -34,5 +33,4 @@ export interface GeminiState {
 }
 
 /** A session's id in Verbatim, from the agent's id or the name of the file. */
-export const sessionIdOf = (name: string): string =>
-  isUuid(name) ? name.toLowerCase() : uuidFrom("gemini-cli", name);
+export const idOf = (name: string): string => sessionIdOf("gemini-cli", name);

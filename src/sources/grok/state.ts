@@ -1,8 +1,7 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { ConversationState, OpenPiece } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 
 /** State of a Grok session between records. */
 export interface GrokState extends StartedRuns {
@@ -39,7 +38,7 @@ export interface UpdatesState {
 
 export const initialUpdates = (): UpdatesState => ({ turns: [], bare: [], spawning: [], held: [] });
 
-export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
+export const idOf = (name: string): string => sessionIdOf("grok", name);
 
 /** The key of a sub-agent. With `@` it is compared across sessions: a sub-agent's session may not name its parent. */
 export const agentKeyOf = (session_id: string): string => `${session_id}@grok`;

@@ -1,4 +1,3 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import {
   asArray,
@@ -11,7 +10,6 @@ import {
 } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, initialConversation } from "../conversation/conversation.ts";
@@ -19,6 +17,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { growthOf } from "../conversation/growth.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { linkFactsOf, promptKey, type StartedRuns, setRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { inputOf } from "../conversation/tool-payload.ts";
 import { callPayload, goalsOf, resultOf } from "./tools.ts";
 
@@ -38,7 +37,7 @@ export interface HermesState extends StartedRuns {
   total?: Usage;
 }
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("hermes", name));
+const idOf = (name: string): string => sessionIdOf("hermes", name);
 
 /** Reads sessions of Hermes Agent: `session`, `system`, `message:<position>`, `figures`. See `stores.ts`. */
 export const hermesReader = conversationReader<HermesState>({

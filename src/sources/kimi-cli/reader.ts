@@ -1,5 +1,4 @@
 import type { Frame } from "../../model/frames/frame.ts";
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, isBlank } from "../../model/narrow.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -15,6 +14,7 @@ import { promptParts, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { nameRun, promptKey } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import type { Event } from "./event.ts";
@@ -32,7 +32,7 @@ import { endPiece, readCall, readCallPiece, readContent } from "./output.ts";
 import { endRuns, readResult } from "./results.ts";
 import { type AgentState, ID, initialAgent, type KimiCliState, startedBy, usageOf } from "./state.ts";
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name));
+const idOf = (name: string): string => sessionIdOf(ID, name);
 
 /**
  * Reads kimi-cli's `wire.jsonl`, the messages between the agent and its interface: `<session>/wire.jsonl`, and since 1.25

@@ -1,8 +1,8 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { type ConversationState, initialConversation } from "../conversation/conversation.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 
 /** State of a session between records. */
 export interface KiroState extends StartedRuns {
@@ -19,7 +19,7 @@ export interface KiroState extends StartedRuns {
 }
 
 /** The session id of a log's id. */
-export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("kiro", name));
+export const idOf = (name: string): string => sessionIdOf("kiro", name);
 
 /**
  * The session id of a conversation in the database. Kiro CLI copies a conversation to a log under the same name when it is

@@ -1,8 +1,6 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordReaderOptions, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
@@ -11,6 +9,7 @@ import { addEntry, branchAt, emptyTree, leafOf, withdrawn } from "../conversatio
 import { stemOf } from "../conversation/paths.ts";
 import type { SessionFacts } from "../conversation/record-frames.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { readEntry } from "./entries.ts";
 import { type MessageOptions, readMessage } from "./messages.ts";
 import type { PiState } from "./state.ts";
@@ -20,7 +19,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** The session's id from the header, or from a file name: `<time>_<id>.jsonl`. */
 export function idOf(name: string): string {
   const id = name.match(UUID)?.at(-1) ?? name;
-  return isUuid(id) ? id.toLowerCase() : uuidFrom("pi", id);
+  return sessionIdOf("pi", id);
 }
 
 /** How a program with pi's format differs from pi. */

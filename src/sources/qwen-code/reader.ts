@@ -1,4 +1,3 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
@@ -11,6 +10,7 @@ import { Conversation, initialConversation } from "../conversation/conversation.
 import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
 import { addItem, itemWithId } from "../recent-items.ts";
 import { answerOf } from "./results.ts";
@@ -19,7 +19,7 @@ import { readSystem } from "./system.ts";
 import { callKey, endRun } from "./telemetry.ts";
 import { usageOf } from "./usage.ts";
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("qwen-code", name));
+const idOf = (name: string): string => sessionIdOf("qwen-code", name);
 
 /**
  * Reads Qwen Code's chats: messages in the shapes of the Gemini API, each with a parent, and telemetry records between them. A

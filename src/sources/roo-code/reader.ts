@@ -1,12 +1,11 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asText } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { readMessage } from "./messages.ts";
 import type { TaskState } from "./state.ts";
 import { endUiStep, readUiMessage } from "./ui-messages.ts";
@@ -16,7 +15,7 @@ import { endUiStep, readUiMessage } from "./ui-messages.ts";
  * with the model, and `ui:<time>` of the messages shown to the person, which add what the conversation lacks.
  */
 export function taskReader(agent: string): RecordReader<TaskState> {
-  const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(agent, name));
+  const idOf = (name: string): string => sessionIdOf(agent, name);
   return {
     initialState: ({ path }) => ({
       agent,

@@ -1,8 +1,6 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asNumber, asObject, asString, asText } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { timeOf } from "../conversation/content.ts";
@@ -10,6 +8,7 @@ import { Conversation, type ConversationState, initialConversation } from "../co
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { nameRun, noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { imageOf, readUser } from "./prompt.ts";
 import { readResult } from "./result.ts";
@@ -32,7 +31,7 @@ interface VibeState extends StartedRuns {
 const MAX_READ = 1_000;
 
 /** The id of a session: its own in lower case, which is a UUID. */
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("vibe", name));
+const idOf = (name: string): string => sessionIdOf("vibe", name);
 
 /**
  * Reads the records of `stores.ts`: facts, the system prompt, messages of a chat API, and the figures at the end. Messages have no

@@ -1,14 +1,13 @@
-import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { retractionReason } from "../../model/text/retraction-reasons.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, initialConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { linkFactsOf, promptKey, startedRuns } from "../conversation/runs.ts";
+import { sessionIdOf } from "../conversation/session-id.ts";
 import { addItem, hasItem } from "../recent-items.ts";
 import { readContent } from "./answer.ts";
 import { readOlder } from "./older.ts";
@@ -17,7 +16,7 @@ import { readResult } from "./result.ts";
 import { MAX_READ, type ZedState } from "./state.ts";
 
 /** The id of a thread, which is a UUID. */
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("zed", name));
+const idOf = (name: string): string => sessionIdOf("zed", name);
 
 /**
  * Reads the records of `stores.ts`: facts, messages, results, and the tokens of the last request of each turn. Messages have no
