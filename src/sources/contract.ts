@@ -112,8 +112,8 @@ export interface SessionLinkFacts {
    */
   replaced_by?: { session_id: string; if_newer?: true };
   /**
-   * A second id, by which `replaced_by`, `group` and `parent_session_id` of others can name this session. For records of a
-   * conversation that have the same `session_id`.
+   * A second id of this session, by which others name it in `replaced_by`, `group` and `parent_session_id`. Present if another
+   * record of the conversation has the same `session_id`.
    */
   alias?: string;
   /** Calls that start runs. */

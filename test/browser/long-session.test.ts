@@ -9,7 +9,7 @@ import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const PARTS = times(6_000, 20_000);
-/** The number of one of the last hundred steps. */
+/** A pattern for the numbers of the last hundred steps. */
 const LAST_STEPS = `${PARTS / 100 - 1}\\d\\d`;
 
 describe.each([
@@ -144,12 +144,12 @@ describe.each([
     const { sessionId: _, ...note } = JSON.parse(session.lines.at(-1) ?? "{}");
     await appendFile(
       file,
-      `${JSON.stringify({ ...note, sessionId: session.session_id, uuid: "0b7f5f5e-0000-4000-8000-000000000001", message: { ...note.message, id: "msg_late", content: [{ type: "text", text: "DisplayText while somebody reads." }] } })}\n`,
+      `${JSON.stringify({ ...note, sessionId: session.session_id, uuid: "0b7f5f5e-0000-4000-8000-000000000001", message: { ...note.message, id: "msg_late", content: [{ type: "text", text: "Text while somebody reads." }] } })}\n`,
     );
     await page.getByRole("button", { name: /new below/ }).waitFor();
     expect((await page.locator(`[id="${id}"]`).boundingBox())?.y).toBe(before?.y);
     await page.getByRole("button", { name: /new below/ }).click();
-    await transcript.getByText("DisplayText while somebody reads.").waitFor();
+    await transcript.getByText("Text while somebody reads.").waitFor();
 
     // The page's own find, because the browser's searches only mounted rows.
     await page.getByRole("button", { name: "Find" }).click();

@@ -9,7 +9,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { sessionIdOf } from "../conversation/session-id.ts";
-import { idOf as fullerId } from "../cursor-ide/ids.ts";
+import { idOf as editorIdOf } from "../cursor-ide/ids.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
 import { promptOf, timeIn } from "./prompt.ts";
 import { emitResults, ownFacts } from "./results.ts";
@@ -48,10 +48,10 @@ export const transcriptReader = conversationReader<TranscriptState>({
   },
   read,
   linkFacts({ conversation: { session_id, at }, name, is_chat, parent, call, runs }) {
-    // Chats and the editor's store have thoughts and all results, which transcripts lack. A chat has the session id of its
-    // transcript, so other records name it by its alias.
-    const links = is_chat ? { alias: fullerId(name) } : { replaced_by: { session_id: fullerId(name) } };
-    const above = parent === undefined ? undefined : is_chat ? fullerId(parent) : idOf(parent);
+    // The editor's store and chats have thoughts and all results, which transcripts lack. A chat has the session id of its
+    // transcript, which does not know which of the two exists, so the chat's alias is the id that the editor's session would have.
+    const links = is_chat ? { alias: editorIdOf(name) } : { replaced_by: { session_id: editorIdOf(name) } };
+    const above = parent === undefined ? undefined : is_chat ? editorIdOf(parent) : idOf(parent);
     const run = above !== undefined && {
       agent_key: session_id,
       parent_session_id: above,
