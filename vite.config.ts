@@ -144,9 +144,6 @@ const licensesOfWorkers: Plugin = {
  */
 const BROWSER_RETRIES = 1;
 
-/** Tests that measure performance, and must run alone. */
-const ALONE = ["test/browser/many-runs.test.ts"];
-
 /** Tests of the agent loop. They start no processes, like the other tests of the project `library`. */
 const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,api-protocols}.test.ts";
 
@@ -327,23 +324,11 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "browser",
           environment: "node",
           include: ["test/browser/**/*.test.ts"],
-          exclude: ALONE,
           retry: BROWSER_RETRIES,
           // All files of a worker share one Chromium. Each test has its own browser context.
           isolate: false,
           // Not in parallel with tests that need no browser.
           sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        // Measures the CPU time of a page, so nothing else may run.
-        extends: true,
-        test: {
-          name: "browser-alone",
-          environment: "node",
-          include: ALONE,
-          fileParallelism: false,
-          retry: BROWSER_RETRIES,
         },
       },
       {

@@ -48,8 +48,6 @@ const { status } = spawnSync(
     "components*",
     "--project",
     "browser",
-    "--project",
-    "browser-alone",
     // One after the other, because each of them needs the whole machine.
     "--no-file-parallelism",
     ...(named.length > 0 ? named : files),
