@@ -20,8 +20,8 @@ try {
     const problem = install(root);
     if (problem) throw new StepFailed(problem);
   }
-  const chromium = await chromiumOrInstall();
-  const environment = { ...pinnedEnvironment(), CHROMIUM_PATH: chromium };
+  await installChromiumIfMissing();
+  const environment = pinnedEnvironment();
   const pinned = (script, ...options) => [nodeOf(root), join(root, "node_modules", script), ...options];
 
   // Together, so that no core waits while one of them reads files.
@@ -46,7 +46,7 @@ try {
     ["library", "unit", "unit-alone", "components", "components-alone"],
     environment,
   );
-  tests("Browser and package tests", ["browser", "browser-alone", "package"], environment);
+  tests("Browser and package tests", ["browser", "package"], environment);
 } catch (error) {
   if (!(error instanceof StepFailed)) throw error;
   console.error(`\n${error.message}`);
@@ -57,10 +57,9 @@ try {
   console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 }
 
-/** The Chromium of this machine; on Debian and its derivatives it is installed if there is none. */
-async function chromiumOrInstall() {
-  const found = findChromium();
-  if (found) return found;
+/** Installs Chromium if there is none, on Debian and its derivatives. */
+async function installChromiumIfMissing() {
+  if (findChromium()) return;
   if (!existsSync("/usr/bin/apt-get")) {
     throw new StepFailed(
       "No Chromium was found. Install Chromium or Google Chrome, or name one: CHROMIUM_PATH=/path/to/chrome npm test",
@@ -69,11 +68,16 @@ async function chromiumOrInstall() {
   const privileges = process.getuid?.() === 0 ? [] : ["sudo"];
   const quiet = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   await step("Package lists, to install Chromium", [...privileges, "apt-get", "-qq", "update"], quiet);
-  const options = ["-qq", "install", "-y", "--no-install-recommends", "chromium"];
+  // Older releases have no separate headless shell.
+  const packages = ["chromium", "chromium-headless-shell"].filter(
+    (name) => spawnSync("apt-cache", ["show", name], { stdio: "ignore" }).status === 0,
+  );
+  const options = ["-qq", "install", "-y", "--no-install-recommends", ...packages];
   await step("Install Chromium", [...privileges, "apt-get", ...options], quiet);
-  const installed = findChromium();
-  if (installed) return installed;
-  throw new StepFailed("apt-get installed chromium, yet no chromium is in PATH. Name it with CHROMIUM_PATH.");
+  if (!findChromium())
+    throw new StepFailed(
+      "apt-get installed chromium, yet no chromium is in PATH. Name it with CHROMIUM_PATH.",
+    );
 }
 
 /**

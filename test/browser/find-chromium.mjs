@@ -5,6 +5,9 @@ import { delimiter, join } from "node:path";
 /** Names of Chromium in `PATH`. */
 const COMMANDS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
+/** The name of Chromium's headless shell in `PATH`. */
+const HEADLESS_SHELL = "chromium-headless-shell";
+
 /** Paths of browsers that Playwright installed, below its cache. */
 const PLAYWRIGHT = [
   "chrome-linux/chrome",
@@ -30,12 +33,8 @@ export function findChromium() {
     if (existsSync(named)) return named;
     throw new Error(`CHROMIUM_PATH is ${named}, where there is no file.`);
   }
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    for (const command of COMMANDS) {
-      const path = join(folder, command);
-      if (folder !== "" && existsSync(path)) return path;
-    }
-  }
+  const inPath = findInPath(COMMANDS);
+  if (inPath) return inPath;
   for (const cache of playwrightCaches()) {
     if (!existsSync(cache)) continue;
     const browsers = readdirSync(cache).filter((name) => name.startsWith("chromium-"));
@@ -45,6 +44,26 @@ export function findChromium() {
     }
   }
   return PLACES.find((path) => existsSync(path));
+}
+
+/**
+ * Chromium's headless shell: the same engine without windows, which takes a tenth less CPU time. It has no push messages. `undefined`:
+ * it is not in `PATH`, or `CHROMIUM_PATH` names a browser to test with.
+ * @returns {string | undefined}
+ */
+export function findHeadlessShell() {
+  return process.env.CHROMIUM_PATH ? undefined : findInPath([HEADLESS_SHELL]);
+}
+
+/** @param {readonly string[]} commands */
+function findInPath(commands) {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    for (const command of commands) {
+      const path = join(folder, command);
+      if (folder !== "" && existsSync(path)) return path;
+    }
+  }
+  return undefined;
 }
 
 function playwrightCaches() {

@@ -29,8 +29,10 @@ const DISABLED_FEATURES = [
  * Starts a headless Chromium, without its own requests to the network as far as flags prevent them.
  * @throws if none is installed
  */
-export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
-  const executablePath = findChromium();
+export function launchChromium(
+  flags: readonly string[] = [],
+  executablePath: string | undefined = findChromium(),
+): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error("No Chromium was found: run `npm test`, which installs it, or set CHROMIUM_PATH.");
   }

@@ -3,15 +3,14 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
-import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 
 let home: Home;
 let daemon: Daemon;
-let browser: TestBrowser;
+let browser: Browser;
 let page: Page;
 let complaints: string[];
 let file: string;
@@ -34,7 +33,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openTestBrowser();
+  browser = await openBrowser();
   const context = await browser.newContext();
   await context.grantPermissions(["notifications"], { origin: daemon.origin });
   ({ page, complaints } = await enter(context, daemon));

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext } from "playwright-core";
-import { openBrowser } from "./harness.ts";
+import { findHeadlessShell } from "./find-chromium.mjs";
+import { launchChromium } from "./launch-chromium.ts";
 
 /** A test's browser: a profile of its own for each context. */
 export interface TestBrowser extends Pick<Browser, "newContext" | "newPage" | "version"> {
@@ -13,9 +14,12 @@ export interface TestBrowser extends Pick<Browser, "newContext" | "newPage" | "v
  */
 let chromium: Browser | undefined;
 
-/** Opens a browser for one test. For tests that measure Chromium or its connections: `openBrowser`. */
+/**
+ * Opens a browser for one test, a headless shell if there is one. For tests that measure Chromium or its connections, or need more
+ * than the engine: `openBrowser`.
+ */
 export async function openTestBrowser(): Promise<TestBrowser> {
-  if (chromium?.isConnected() !== true) chromium = await openBrowser();
+  if (chromium?.isConnected() !== true) chromium = await launchChromium([], findHeadlessShell());
   const browser = chromium;
   const own: BrowserContext[] = [];
   return {
