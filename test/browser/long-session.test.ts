@@ -8,7 +8,7 @@ import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harn
 import { listed, restOf } from "./managed-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-const PARTS = times(6_000, 20_000);
+const PARTS = times(4_000, 20_000);
 /** A pattern for the numbers of the last hundred steps. */
 const LAST_STEPS = `${PARTS / 100 - 1}\\d\\d`;
 

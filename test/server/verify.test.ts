@@ -96,7 +96,7 @@ it("every session that is still written equals its record", async () => {
 });
 
 const corpus = sharedData("corpus");
-const STRIDE = times(48, 1);
+const STRIDE = times(96, 1);
 it.skipIf(corpus === undefined)(
   `one in ${STRIDE} real sessions that is shown equals its record (skipped without the shared data)`,
   async () => {
