@@ -311,6 +311,14 @@ export interface Snapshots {
  */
 export type OtherPlace = ({ variable: string } | { home: string }) & { folders: string[] };
 
+/** A file that an agent writes beside its records. */
+export interface OutputFile {
+  /** The agent's folder for such files. It and the folder above it must not be links. */
+  folder: string;
+  /** Path of the file, which must be in the folder. */
+  path: string;
+}
+
 /** One agent's session files. */
 export interface Format {
   /** As in `SessionSummary.agent`. */
@@ -357,6 +365,11 @@ export interface Format {
   /** Every finished turn has a recorded end, so an open turn whose last part is a text has not been completed. */
   recordsTurnEnds?: boolean;
   createReader(options: ReaderOptions): Reader;
+  /**
+   * Where the file is that a record names because it has an output (or an image) that is too long for the record. `session_path`:
+   * of the session's file or store. `undefined`: it is not such a file. Absent: the agent has no such files.
+   */
+  outputFile?(session_path: string, recorded_path: string): OutputFile | undefined;
   /** Present if the agent logs its model requests. `sha256`: hex digest of a text. */
   createRequestLog?(sha256: (text: string) => string): RequestLog;
 }

@@ -9,6 +9,7 @@ import type {
   ReadRecord,
   SessionLinkFacts,
 } from "../../src/sources/contract.ts";
+import { outputFileIn } from "../../src/sources/conversation/output-file.ts";
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 
 /**
@@ -37,6 +38,8 @@ export const frameFormat: Format = {
     return { kind: "session" };
   },
   detect: (head) => new TextDecoder().decode(head.subarray(0, 10)) === '{"frame":{',
+  outputFile: (session_path, recorded_path) =>
+    outputFileIn(`${session_path.replace(/\.jsonl$/, "")}/tool-results`, recorded_path),
   createReader,
 };
 

@@ -21,7 +21,5 @@ export function keptOutputOf(part: TranscriptPart): KeptOutput | undefined {
 
 /** A result's text without the agent's notice about the file with the complete output. */
 export function ownOutput({ output_text, ui_extra }: TranscriptPart & { type: "tool_result" }): string {
-  return ui_extra?.output_stop !== undefined
-    ? output_text.slice(ui_extra.output_start, ui_extra.output_stop)
-    : output_text;
+  return output_text.slice(ui_extra?.output_start, ui_extra?.output_stop);
 }

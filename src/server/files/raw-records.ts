@@ -173,29 +173,22 @@ function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | u
   }
 }
 
-/** The folder in which Claude Code stores long results: `<session>/tool-results`. A run's file is in `<session>/subagents`. */
-export function resultsFolder(path: string): string {
-  const run = /^(.*)[\\/]subagents[\\/]/.exec(path);
-  const folder = run?.[1] ?? path.replace(/\.jsonl(\.zst)?$/, "");
-  return join(folder, "tool-results");
+/** A file that must be in a folder. */
+interface FileInFolder {
+  folder: string;
+  path: string;
 }
 
-/** The path of a result file in that folder. The record has the original path, which may differ if the session was moved. */
-export function resultIn(folder: string, path: string): string | undefined {
-  const [, name] = /[\\/]tool-results[\\/]([^\\/]+)$/.exec(path) ?? [];
-  return name === undefined ? undefined : join(folder, name);
-}
-
-/** The bytes of a file below the folder. */
-export function readResultFile(folder: string, path: string): Promise<Uint8Array | undefined> {
-  return openResultFile(folder, path, async ({ handle, size }) =>
+/** The bytes of a file that an agent stored beside its records. */
+export function readOutputFile(file: FileInFolder): Promise<Uint8Array | undefined> {
+  return openOutputFile(file, async ({ handle, size }) =>
     size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined,
   );
 }
 
-/** A range of a file of any length below the folder. */
-export function readResultPiece(folder: string, path: string, from: number): Promise<Uint8Array | undefined> {
-  return openResultFile(folder, path, ({ handle, size }) =>
+/** A range of such a file, of any length. */
+export function readOutputPiece(file: FileInFolder, from: number): Promise<Uint8Array | undefined> {
+  return openOutputFile(file, ({ handle, size }) =>
     readAt(handle, from, Math.max(0, Math.min(OUTPUT_PIECE, size - from))),
   );
 }
@@ -204,9 +197,8 @@ export function readResultPiece(folder: string, path: string, from: number): Pro
  * The last two segments of the folder's path must be folders, not links: the path above belongs to the user, the content to an
  * agent. Opens the file first and then checks the path of the open file, so that it cannot be swapped in between.
  */
-async function openResultFile(
-  folder: string,
-  path: string,
+async function openOutputFile(
+  { folder, path }: FileInFolder,
   read: (file: OpenFile) => Promise<Uint8Array | undefined>,
 ): Promise<Uint8Array | undefined> {
   const opened = await openRegular(path).catch(() => undefined);

@@ -3,14 +3,13 @@ import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import {
   type RecordFile,
   readAttachment,
+  readOutputFile,
+  readOutputPiece,
   readRecord,
-  readResultFile,
-  readResultPiece,
-  resultIn,
-  resultsFolder,
 } from "../files/raw-records.ts";
 import { loadPart } from "../sessions/load-parts.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { outputFileOf } from "./output-file.ts";
 import type { SessionFile } from "./session-file.ts";
 
 /** Reads the raw record of a part, its attachments, and the output that its agent stored in a file. */
@@ -40,27 +39,28 @@ export function createRecordAccess({
     const view = await open(id);
     const entry = view && fileOf(view.id);
     const found = view && (await loadPart(view, part_id));
-    return found && entry && { part: found.part, file: recordFileOf(entry) };
+    return found && entry && { part: found.part, entry };
   }
 
   return {
     async raw(id, part_id) {
       const found = await partOf(id, part_id);
-      return found?.part.source && (await readRecord(found.file, found.part.source));
+      return found?.part.source && (await readRecord(recordFileOf(found.entry), found.part.source));
     },
     async attachment(id, part_id, n) {
       const found = await partOf(id, part_id);
       if (!found) return undefined;
-      const folder = resultsFolder(found.file.path);
-      return readAttachment(found.part, n, (path) => readResultFile(folder, path));
+      const { part, entry } = found;
+      return readAttachment(part, n, async (path) => {
+        const file = outputFileOf(part, entry, path);
+        return file && (await readOutputFile(file));
+      });
     },
     async output(id, part_id, from) {
       const found = await partOf(id, part_id);
       const kept = found && keptOutputOf(found.part);
-      if (!kept) return undefined;
-      const folder = resultsFolder(found.file.path);
-      const path = resultIn(folder, kept.path);
-      return path === undefined ? undefined : await readResultPiece(folder, path, from);
+      const file = kept && outputFileOf(found.part, found.entry, kept.path);
+      return file && (await readOutputPiece(file, from));
     },
   };
 }

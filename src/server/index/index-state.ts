@@ -11,7 +11,7 @@ import { createSegmentStarts, readIndex, type SegmentTranscripts } from "./segme
  * Increase it when readers produce other parts from the same bytes, or save their state in another shape. All files are then indexed
  * again.
  */
-export const READERS_VERSION = 16;
+export const READERS_VERSION = 17;
 
 /** Sources that are on disk. */
 export interface WrittenSources {

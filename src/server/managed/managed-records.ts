@@ -2,7 +2,7 @@ import { keptPath } from "../../agent/paths.ts";
 import type { Frame } from "../../model/frames/frame.ts";
 import { keptOutputOf } from "../../model/parts/kept-output.ts";
 import { positionOf } from "../../model/transcript/accumulate.ts";
-import { readAttachment, readResultFile, readResultPiece } from "../files/raw-records.ts";
+import { readAttachment, readOutputFile, readOutputPiece } from "../files/raw-records.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { recordOf } from "./record/raw-events.ts";
 import type { SessionRegistry } from "./session-registry.ts";
@@ -28,14 +28,15 @@ export function createManagedRecords(
       const part = await partOf(id, part_id);
       const folder = filesOf(id);
       return (
-        part && (await readAttachment(part, n, (path) => readResultFile(folder, keptPath(folder, path))))
+        part &&
+        (await readAttachment(part, n, (path) => readOutputFile({ folder, path: keptPath(folder, path) })))
       );
     },
     async output(id, part_id, from) {
       const part = await partOf(id, part_id);
       const kept = part && keptOutputOf(part);
       const folder = filesOf(id);
-      return kept && (await readResultPiece(folder, keptPath(folder, kept.path), from));
+      return kept && (await readOutputPiece({ folder, path: keptPath(folder, kept.path) }, from));
     },
     async frames(id) {
       await open(id);

@@ -1,5 +1,6 @@
 import { asNumber, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { Format, RegistryEntry, SessionPath } from "../contract.ts";
+import { outputFileIn } from "../conversation/output-file.ts";
 import { createLineReader } from "../lines/lines.ts";
 import { parsePath } from "./path.ts";
 import { createClaudeCodeReader } from "./reader.ts";
@@ -20,6 +21,12 @@ export const claudeCode: Format = {
   classify,
   detect,
   closesSteps: true,
+  outputFile(session_path, recorded_path) {
+    // The file of a run is in `<session>/subagents`.
+    const run = /^(.*)[\\/]subagents[\\/]/.exec(session_path);
+    const folder = run?.[1] ?? session_path.replace(/\.jsonl(\.zst)?$/, "");
+    return outputFileIn(`${folder}/tool-results`, recorded_path);
+  },
   createReader: createClaudeCodeReader,
   createRequestLog,
 };

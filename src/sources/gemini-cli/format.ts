@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Format, OpenStore, SnapshotRecord, SnapshotSession } from "../contract.ts";
+import { outputFileIn } from "../conversation/output-file.ts";
 import { type Document, readDocument } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { geminiReader } from "./reader.ts";
@@ -25,6 +26,10 @@ export const geminiCli: Format = recordLinesFormat({
     storeOf: (path) => (/(?:^|\/)chats\/.*\.json$/.test(path) ? path : undefined),
     recognizes: (store) => isSession(readDocument(store, store.path)?.value),
     sessions,
+  },
+  outputFile(session_path, recorded_path) {
+    const project = /^(.*)[\\/]chats[\\/]/.exec(session_path)?.[1];
+    return project === undefined ? undefined : outputFileIn(`${project}/tool-outputs`, recorded_path);
   },
   reader: geminiReader,
 });

@@ -3,8 +3,10 @@ import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { imageOf } from "../conversation/content.ts";
+import { withOutputFile } from "../conversation/output-file.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { hunksOf } from "../conversation/unified-diff.ts";
+import { outputFileInText } from "./output-file.ts";
 
 type Result = FrameBodyOf<"message.tool_result">;
 
@@ -14,16 +16,19 @@ export function resultOf(call: JsonObject, tool_call_id: string): Result | undef
   if (status !== "success" && status !== "error" && status !== "cancelled") return undefined;
   const tool_name = asText(call.name) ?? "unknown";
   const { text, parts } = responseOf(asArray(call.result));
-  const output_text = text ?? displayText(call.resultDisplay) ?? "";
+  const output_text = unwrapped(text ?? displayText(call.resultDisplay) ?? "");
   const payload = payloadFor(tool_name, call, output_text);
-  const extra = status === "success" ? payload : ofFailure(payload);
+  const extra = withOutputFile(
+    status === "success" ? payload : ofFailure(payload),
+    outputFileInText(output_text),
+  );
   return {
     type: "message.tool_result",
     tool_call_id,
     tool_name,
     is_error: status === "error",
     status: status === "cancelled" ? "aborted" : status,
-    output_text: unwrapped(output_text),
+    output_text,
     parts,
     ...(extra !== undefined && { ui_extra: extra }),
     ...(status === "cancelled" && { outcome: { kind: "stopped" as const, by: "person" as const } }),

@@ -1,5 +1,7 @@
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
+import { outputFileIn } from "../conversation/output-file.ts";
+import { folderOf } from "../conversation/paths.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { grokReader } from "./reader.ts";
 import { updateIn } from "./updates.ts";
@@ -33,6 +35,8 @@ export const grok = recordLinesFormat({
         (record.type === "backend_tool_call" && asObject(record.kind) !== undefined) ||
         isUpdate(record),
     ),
+  outputFile: (session_path, recorded_path) =>
+    outputFileIn(`${folderOf(session_path)}/terminal`, recorded_path),
   reader: grokReader,
 });
 

@@ -1,6 +1,7 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { resultContent } from "../conversation/content.ts";
+import { type NamedOutputFile, withOutputFile } from "../conversation/output-file.ts";
 import { nameRun, noteCall, notePrompt } from "../conversation/runs.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { emitOwnCall } from "./own-call.ts";
@@ -96,10 +97,19 @@ function readResult({ state, conversation, value }: Update, id: string): void {
     payload: (call) => {
       const payload = failed ? ofFailure(call) : (todosOfOutput(raw) ?? call);
       if (payload?.type === "shell" && task !== undefined) return { ...payload, background_task_id: task };
-      return exit_code === undefined ? payload : withExit(payload, { exit_code });
+      const ended = exit_code === undefined ? payload : withExit(payload, { exit_code });
+      return withOutputFile(ended, outputFileOf(raw, output_text));
     },
   });
 }
+
+/** The log of a command, if the output for the model is only a part of it. */
+function outputFileOf(raw: JsonObject | undefined, output: string): NamedOutputFile | undefined {
+  const path = raw?.truncated === true ? asText(raw.output_file) : undefined;
+  if (path === undefined) return undefined;
+  return { path, byte_size: asNumber(raw?.total_bytes), output_start: TRUNCATED.exec(output)?.[0].length };
+}
+const TRUNCATED = /^exit: -?\d+ \[truncated: [^\n]*\]\n/;
 
 /** The output for the model if it is recorded, otherwise what the interface shows, otherwise the tool's own record. */
 function outputOf(value: JsonObject, raw: JsonObject | undefined): ReturnType<typeof resultContent> {

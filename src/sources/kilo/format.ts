@@ -1,5 +1,6 @@
 import type { Format } from "../contract.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
+import { openCodeOutputFile } from "../opencode/output-file.ts";
 import { kiloReader } from "../opencode/reader.ts";
 import { openCodeSnapshots } from "../opencode/stores.ts";
 
@@ -24,5 +25,6 @@ export const kilo: Format = recordLinesFormat({
   classify: () => undefined,
   detect: () => false,
   recordsTurnEnds: true,
+  outputFile: openCodeOutputFile,
   reader: kiloReader,
 });

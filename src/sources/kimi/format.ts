@@ -1,5 +1,7 @@
 import { asNumber, asText } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
+import { outputFileIn } from "../conversation/output-file.ts";
+import { folderOf } from "../conversation/paths.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { kimiReader } from "./reader.ts";
 
@@ -26,5 +28,6 @@ export const kimi = recordLinesFormat({
           ) &&
           asNumber(time) !== undefined),
     ),
+  outputFile: (session_path, recorded_path) => outputFileIn(`${folderOf(session_path)}/tasks`, recorded_path),
   reader: kimiReader,
 });

@@ -7,6 +7,7 @@ import type { Disposition, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { imageOf, resultContent } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { type NamedOutputFile, withOutputFile } from "../conversation/output-file.ts";
 import { own } from "../conversation/own.ts";
 import { nameRun, noteCall } from "../conversation/runs.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
@@ -116,13 +117,25 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
     ...(refused && { outcome: { kind: "refused", by: "person" } }),
     ...(stopped && { outcome: { kind: "stopped" } }),
     ...(scope !== undefined && !refused && { permission: { by: "person", scope } }),
-    payload: (call) =>
-      withAgent(
-        withExit(failed ? ofFailure(call) : call, { exit_code, duration_ms, interrupted: stopped }),
-        agent,
-        output_text,
-      ),
+    payload(call) {
+      const ended = withExit(failed ? ofFailure(call) : call, {
+        exit_code,
+        duration_ms,
+        interrupted: stopped,
+      });
+      return withOutputFile(withAgent(ended, agent, output_text), outputFileOf(output_text));
+    },
   });
+}
+
+/** The header of an output that Kimi Code moved to a file, before the beginning of that output. */
+const SAVED =
+  /^Tool output exceeded \d+ characters; the full output was saved to a file\.\n(?:[a-z_]+: [^\n]*\n)*?output_size_bytes: (\d+)\noutput_path: ([^\n]+)\n(?:[a-z_]+: [^\n]*\n)*\n(?:\[preview: [^\n]*\]\n)?/;
+
+function outputFileOf(output: string): NamedOutputFile | undefined {
+  const [header, bytes, path] = SAVED.exec(output) ?? [];
+  if (header === undefined || path === undefined) return undefined;
+  return { path, byte_size: Number(bytes), output_start: header.length };
 }
 
 /** The sub-agent's id in the header of its result. */

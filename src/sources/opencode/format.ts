@@ -1,5 +1,6 @@
 import type { Format } from "../contract.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
+import { openCodeOutputFile } from "./output-file.ts";
 import { openCodeReader } from "./reader.ts";
 import { openCodeSnapshots } from "./stores.ts";
 
@@ -12,5 +13,6 @@ export const openCode: Format = recordLinesFormat({
   classify: () => undefined,
   detect: () => false,
   recordsTurnEnds: true,
+  outputFile: openCodeOutputFile,
   reader: openCodeReader,
 });

@@ -2,9 +2,11 @@ import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
+import { withOutputFile } from "../conversation/output-file.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { hunksOf } from "../conversation/unified-diff.ts";
 import { mediaOf } from "./fields.ts";
+import { outputFileOfState } from "./output-file.ts";
 
 /** The result of a call by its `state`; `undefined`: it has not ended. `invalid`: the tool does not exist. */
 export function resultFrame(
@@ -28,7 +30,10 @@ export function resultFrame(
     return media === undefined ? [{ type: "unknown", raw: each }] : [media];
   });
   const payload = payloadFor(tool_name, asObject(state.input), metadata, state, stopped);
-  const extra = status === "success" ? payload : ofFailure(payload);
+  const extra = withOutputFile(
+    status === "success" ? payload : ofFailure(payload),
+    outputFileOfState(metadata, output),
+  );
   return {
     type: "message.tool_result",
     tool_call_id,

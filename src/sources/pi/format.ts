@@ -1,5 +1,6 @@
 import { asText, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
+import { folderOf } from "../conversation/paths.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { piReader } from "./reader.ts";
 
@@ -15,6 +16,11 @@ export const pi = recordLinesFormat({
   },
   classify: (path) => (/\.jsonl$/.test(path) ? { kind: "session" } : undefined),
   detect: (head) => firstRecords(head, 1).some(isHeader),
+  // In the system's folder for temporary files, whose path only the record has.
+  outputFile: (_session_path, recorded_path) =>
+    /[\\/]pi-bash-[0-9a-f]+\.log$/.test(recorded_path)
+      ? { folder: folderOf(recorded_path), path: recorded_path }
+      : undefined,
   reader: piReader,
 });
 

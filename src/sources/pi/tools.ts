@@ -1,6 +1,7 @@
 import type { ToolStatus } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
+import { withOutputFile } from "../conversation/output-file.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
@@ -20,7 +21,7 @@ export function payloadOfResult(
   call: UiExtra | undefined,
   { details, status, text }: { details: JsonObject | undefined; status: ToolStatus; text: string },
 ): UiExtra | undefined {
-  const persisted_path = asText(details?.fullOutputPath);
+  const path = asText(details?.fullOutputPath);
   const payload = status === "success" ? (diffOf(call, details) ?? withoutPath(call)) : ofFailure(call);
   const exit = payload?.type === "shell" ? EXIT.exec(text)?.[1] : undefined;
   const ended = withExit(payload, {
@@ -28,8 +29,7 @@ export function payloadOfResult(
     interrupted: status === "aborted",
     duration_ms: asNumber(details?.durationMs) ?? asNumber(details?.wallTimeMs),
   });
-  if (persisted_path === undefined) return ended;
-  return ended === undefined ? { type: "output", persisted_path } : { ...ended, persisted_path };
+  return withOutputFile(ended, path === undefined ? undefined : { path });
 }
 
 function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiExtra | undefined {

@@ -1,5 +1,6 @@
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
+import { outputFileIn } from "../conversation/output-file.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { qwenReader } from "./reader.ts";
 
@@ -21,6 +22,10 @@ export const qwenCode = recordLinesFormat({
     return /(?:^|\/)chats\/[^/]+\.jsonl$/.test(path) ? { kind: "session" } : undefined;
   },
   detect: (head) => firstRecords(head).some(isOwn),
+  outputFile(session_path, recorded_path) {
+    const home = /^(.*)[\\/]projects[\\/]/.exec(session_path)?.[1];
+    return home === undefined ? undefined : outputFileIn(`${home}/tmp`, recorded_path);
+  },
   reader: qwenReader,
 });
 

@@ -4,8 +4,10 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { resultContent } from "../conversation/content.ts";
+import { withOutputFile } from "../conversation/output-file.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { displayedDiff } from "../conversation/unified-diff.ts";
+import { outputFileInText } from "../gemini-cli/output-file.ts";
 
 /** The output of a call. */
 export interface Answer {
@@ -48,13 +50,19 @@ export function answerOf(
     outcome: status === "aborted" ? outcomeOf(content.output_text) : undefined,
     output_text,
     parts: [...content.parts, ...media],
-    payload: (call) =>
-      payloadOfResult(call, {
+    payload(call) {
+      const file = isMore ? undefined : outputFileInText(output_text);
+      const payload = payloadOfResult(call, {
         status,
         output_text,
         display: asObject(display),
+        start: isMore ? shown.length + 1 : (file?.output_start ?? 0),
         ...(isMore && { shown: shown.length }),
-      }),
+      });
+      return payload?.output_start === undefined
+        ? withOutputFile(payload, file)
+        : withOutputFile(payload, file && { path: file.path });
+    },
   };
 }
 
@@ -69,11 +77,14 @@ function payloadOfResult(
     status,
     output_text,
     display,
+    start,
     shown,
   }: {
     status: ToolStatus;
     output_text: string;
     display: JsonObject | undefined;
+    /** Start of the text for the model. */
+    start: number;
     /** Length of the leading part of the text that the terminal showed. */
     shown?: number;
   },
@@ -88,7 +99,7 @@ function payloadOfResult(
   if (call?.type === "diff")
     return displayedDiff(display, call.files[0]?.path) ?? { type: "diff", files: [] };
   if (call?.type !== "shell") return call;
-  const head = SHELL.exec(output_text.slice(shown === undefined ? 0 : shown + 1))?.[0];
+  const head = SHELL.exec(output_text.slice(start))?.[0];
   const end = SHELL_END.exec(output_text);
   if (head === undefined || end === null) return call;
   const exit_code = Number(end[1]);
@@ -96,7 +107,7 @@ function payloadOfResult(
   if (shown !== undefined && ended !== undefined) return { ...ended, output_stop: shown };
   return ended === undefined
     ? undefined
-    : { ...ended, output_start: head.length, output_stop: Math.max(head.length, end.index) };
+    : { ...ended, output_start: start + head.length, output_stop: Math.max(start + head.length, end.index) };
 }
 
 function runOf(call: UiExtra | undefined, display: JsonObject): UiExtra {

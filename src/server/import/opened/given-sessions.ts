@@ -4,18 +4,19 @@ import { OPENED_MARK } from "../../../model/opened-session.ts";
 import { keptOutputOf, OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
-import type { Source } from "../../../model/transcript/transcript.ts";
+import type { Source, TranscriptPart } from "../../../model/transcript/transcript.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../../model/uuid.ts";
 import type { Format, Reader, ReadRecord } from "../../../sources/contract.ts";
 import type { FileContent } from "../../files/file-content.ts";
-import { readAttachment, readRecord, resultIn, resultsFolder } from "../../files/raw-records.ts";
+import { readAttachment, readRecord } from "../../files/raw-records.ts";
 import { createFrameBuffer } from "../../sessions/frame-buffer.ts";
 import type { GivenFile } from "../../sessions/opened-files.ts";
 import { fieldsOf } from "../../sessions/row.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
 import { createLinks } from "../links.ts";
 import { loggedRequests } from "../logged-requests.ts";
+import { outputFileOf } from "../output-file.ts";
 import { createReading, type Reading } from "../reading.ts";
 import { createRunMarkers } from "../run-markers.ts";
 import { type IndexedSession, newSessionFile, type SessionFile } from "../session-file.ts";
@@ -98,10 +99,10 @@ export async function readGivenSessions(
   );
 
   /** The file that the agent stored beside the session's, if it was opened too. */
-  function resultOf(id: string, path: string): Uint8Array | undefined {
+  function outputOf(id: string, part: TranscriptPart, recorded_path: string): Uint8Array | undefined {
     const file = file_of.get(id);
-    const there = file && resultIn(resultsFolder(file.path), path);
-    return there === undefined ? undefined : given.get(there.replaceAll("\\", "/"))?.bytes;
+    const there = file && outputFileOf(part, file, recorded_path);
+    return there && given.get(there.path.replaceAll("\\", "/"))?.bytes;
   }
 
   return {
@@ -139,12 +140,12 @@ export async function readGivenSessions(
     },
     async attachment(transcript, id, part_id, n) {
       const part = partOf(transcript, part_id);
-      return part && readAttachment(part, n, async (path) => resultOf(id, path));
+      return part && readAttachment(part, n, async (path) => outputOf(id, part, path));
     },
     async output(transcript, id, part_id, from) {
       const part = partOf(transcript, part_id);
       const kept = part && keptOutputOf(part);
-      return kept && resultOf(id, kept.path)?.subarray(from, from + OUTPUT_PIECE);
+      return kept && outputOf(id, part, kept.path)?.subarray(from, from + OUTPUT_PIECE);
     },
   };
 }

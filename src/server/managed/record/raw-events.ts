@@ -5,7 +5,7 @@ import type { ImageFilePart } from "../../../model/messages/part.ts";
 import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
 import { truncateText } from "../../../model/truncate/truncator.ts";
 import type { RawReply } from "../../../protocol.ts";
-import { readResultFile } from "../../files/raw-records.ts";
+import { readOutputFile } from "../../files/raw-records.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Maximum number of characters of a stored event that are shown. */
@@ -62,7 +62,7 @@ export async function imageOf(
 ): Promise<string | undefined> {
   const folder = dirname(file_path);
   if (folder !== filesFolder(data_folder, basename(folder))) return undefined;
-  const bytes = Buffer.from((await readResultFile(folder, file_path)) ?? []);
+  const bytes = Buffer.from((await readOutputFile({ folder, path: file_path })) ?? []);
   const mime_type = imageType(bytes);
   return mime_type && `data:${mime_type};base64,${bytes.toString("base64")}`;
 }
