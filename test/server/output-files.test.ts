@@ -12,7 +12,7 @@ import { storedIn } from "./stored-in.ts";
 
 // Agents that move a long output to a file, and leave a part of it and the file's path in the record. The notes and folders are
 // those of real runs: opencode 1.18.33, Kilo 7.7.9, Qwen Code 0.15.10, Kimi Code 2.1.0, Grok 1.0.41 and pi 0.74.2. Gemini CLI's are
-// from the program of 0.61.0.
+// from the program of 0.61.0, oh-my-pi's from the source code of 18.3.4.
 
 const ID = "6b7c8d9e-0f1a-4b2c-8d3e-4f5061728394";
 const WHOLE = Array.from({ length: 3_000 }, (_, n) => `${n + 1}\n`).join("");
@@ -277,6 +277,38 @@ const MOVED: Moved[] = [
                 toolName: "bash",
                 content: [{ type: "text", text: PART }],
                 details: { fullOutputPath: output },
+                isError: false,
+              },
+            },
+          ].map(pi),
+        ]),
+      );
+    },
+  },
+  {
+    agent: "oh-my-pi",
+    session: `.omp/agent/sessions/-w/2026-11-20T10-00-00-000Z_${ID}.jsonl`,
+    output: `.omp/agent/sessions/-w/2026-11-20T10-00-00-000Z_${ID}/3.bash.log`,
+    record(session) {
+      const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "seq 1 3000" } };
+      const time = "2026-11-20T10:00:00.000Z";
+      write(
+        session,
+        lines([
+          { type: "session", version: 3, id: ID, timestamp: time, cwd: "/w", titleSource: "auto" },
+          ...[
+            { type: "message", message: { role: "user", content: [{ type: "text", text: "Count" }] } },
+            { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } },
+            {
+              type: "message",
+              message: {
+                role: "toolResult",
+                toolCallId: "c1",
+                toolName: "bash",
+                content: [{ type: "text", text: PART }],
+                details: {
+                  meta: { truncation: { direction: "tail", totalBytes: WHOLE.length, artifactId: "3" } },
+                },
                 isError: false,
               },
             },

@@ -1,6 +1,7 @@
 import { asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
+import { outputFile } from "./output-file.ts";
 import { ohMyPiReader } from "./reader.ts";
 import { runOf } from "./runs.ts";
 
@@ -22,6 +23,7 @@ export const ohMyPi = recordLinesFormat({
     return { kind: runOf(path) === undefined ? "session" : "run" };
   },
   detect: (head) => firstRecords(head).some(isOwn),
+  outputFile,
   reader: ohMyPiReader,
 });
 

@@ -2,6 +2,7 @@ import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.t
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { payloadOf, todosOf } from "../conversation/tool-payload.ts";
+import { withOutputPath } from "./output-file.ts";
 
 const NOT_RUN = /^Tool was not executed because the run was aborted: /;
 
@@ -21,8 +22,10 @@ export function outcomeOf(details: JsonObject | undefined, text: string): CallOu
 /** The call and the details of a result. `write` runs other tools as well: its result has their arguments and details. */
 export function calledTool(
   call: UiExtra | undefined,
-  details: JsonObject | undefined,
+  recorded: JsonObject | undefined,
+  tool_name: string | undefined,
 ): { call: UiExtra | undefined; details: JsonObject | undefined } {
+  const details = withOutputPath(recorded, tool_name);
   const device = asObject(details?.xdev);
   const tool = asText(device?.tool);
   if (tool === undefined) return { call: todosIn(details) ?? call, details };

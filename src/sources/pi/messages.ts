@@ -28,6 +28,7 @@ export interface MessageOptions {
   calledTool?: (
     call: UiExtra | undefined,
     details: JsonObject | undefined,
+    tool_name: string | undefined,
   ) => { call: UiExtra | undefined; details: JsonObject | undefined };
 }
 
@@ -276,7 +277,7 @@ function readResult(
     parts,
     ...(status === "aborted" && { outcome: outcome ?? { kind: "stopped" as const, by: "person" as const } }),
     payload: (made) => {
-      const called = calledTool?.(made, details) ?? { call: made, details };
+      const called = calledTool?.(made, details, tool_name) ?? { call: made, details };
       // A command that was refused did not start.
       const ended = outcome?.kind === "refused" ? "error" : status;
       return payloadOfResult(called.call, { details: called.details, status: ended, text: output_text });
