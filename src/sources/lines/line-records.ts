@@ -66,31 +66,38 @@ export function readLine(
   else for (const part of splitLine(at, bytes, from, to, record)) out.push(part);
 }
 
+/**
+ * Reads the line `[from, to)` of a chunk if it is one object and nothing else, as nearly all lines are. Other lines are
+ * read from a buffer of their own, which costs half as much as finding the end of the line.
+ */
+export function readObject(at: LineState, chunk: Buffer, from: number, to: number): LineRecord | undefined {
+  if (chunk[from] !== OPEN_BRACE || chunk[to - 1] !== CLOSE_BRACE) return undefined;
+  const record = parse(at, chunk, from, to, from);
+  return record.value === undefined ? undefined : record;
+}
+
 function place(at: LineState, from: number, to: number): RecordPlace {
   return { line: at.line, byte: at.byte + from, length: to - from };
 }
 
-/** Reads `[from, to)` as one record. */
-export function parse(at: LineState, bytes: Buffer, from: number, to: number): LineRecord {
+/** Reads `[from, to)` as one record. `start`: where its line starts in `bytes`. */
+export function parse(at: LineState, bytes: Buffer, from: number, to: number, start = 0): LineRecord {
   // Same result as a `TextDecoder`, which takes twice as long for text that is not ASCII.
   const text = bytes.toString("utf8", from, to);
+  const found = place(at, from - start, to - start);
   try {
     const value: unknown = JSON.parse(text);
     if (value === null || typeof value !== "object" || Array.isArray(value)) {
-      return { place: place(at, from, to), text, error: `JSON, but ${nameOf(value)} instead of an object` };
+      return { place: found, text, error: `JSON, but ${nameOf(value)} instead of an object` };
     }
     // Shorter text cannot be nested that deeply.
     if (text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
-      return { place: place(at, from, to), text, error: `nested deeper than ${MAX_DEPTH} levels` };
+      return { place: found, text, error: `nested deeper than ${MAX_DEPTH} levels` };
     }
     // JSON.parse returns a plain object with unknown members.
-    return { place: place(at, from, to), value: value as Record<string, unknown>, text };
+    return { place: found, value: value as Record<string, unknown>, text };
   } catch (problem) {
-    return {
-      place: place(at, from, to),
-      text,
-      error: `no valid JSON: ${messageOf(problem)}`,
-    };
+    return { place: found, text, error: `no valid JSON: ${messageOf(problem)}` };
   }
 }
 

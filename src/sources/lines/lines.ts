@@ -5,6 +5,7 @@ import {
   nulRecord,
   parse,
   readLine,
+  readObject,
   skipNul,
   skipSpace,
   trimEnd,
@@ -118,6 +119,15 @@ export function createLineReader(
       for (;;) {
         const newline = chunk.indexOf(NEWLINE, from);
         if (newline === -1) break;
+        if (pendingLength === 0 && nuls === 0 && newline - from <= max_line) {
+          const record = readObject(at, chunk, from, newline);
+          if (record !== undefined) {
+            out.push(record);
+            advance(newline - from);
+            from = newline + 1;
+            continue;
+          }
+        }
         const rest = skipLeadingNul(chunk.subarray(from, newline), out);
         emitNul(out);
         if (pendingLength > 0) {
