@@ -6,15 +6,15 @@ import { sha1Start, type Words128 } from "./sha1.ts";
 const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
 
 /**
- * Derives a UUID (version 5) from a name. `namespace`: a UUID, or other text from which one is derived. Half a surrogate pair
- * counts as U+FFFD, because it has no bytes to hash.
+ * Derives a UUID (version 5) from a name. `namespace`: a UUID, or other text from which one is derived. `rest`: the end of the
+ * name, which is not joined to it (see `sha1Start`). Half a surrogate pair counts as U+FFFD, because it has no bytes to hash.
  */
-export function uuidFrom(namespace: string, name: string): string {
+export function uuidFrom(namespace: string, name: string, rest = ""): string {
   if (namespace !== lastNamespace) {
     lastNamespace = namespace;
     prefix = wordsOf(parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE)));
   }
-  const [a, b, c, d] = sha1Start(prefix, name);
+  const [a, b, c, d] = sha1Start(prefix, name, rest);
   writeDigits(hashed, 0, a >>> 16);
   writeDigits(hashed, 4, a);
   writeDigits(hashed, 9, b >>> 16);
@@ -23,7 +23,9 @@ export function uuidFrom(namespace: string, name: string): string {
   writeDigits(hashed, 24, c);
   writeDigits(hashed, 28, d >>> 16);
   writeDigits(hashed, 32, d);
-  return decoder.decode(hashed);
+  hashedTail = d;
+  hashedText = decoder.decode(hashed);
+  return hashedText;
 }
 
 function wordsOf(bytes: Uint8Array): Words128 {
@@ -51,6 +53,9 @@ for (const text of ["0123456789abcdef", "0123456789ABCDEF"])
 const HYPHEN = 0x2d;
 /** The text of the UUID being written, as ASCII: decoding it is faster than joining strings, and the result is flat. */
 const hashed = encoder.encode(NAMESPACE);
+/** The last id that was derived from a name, and its last eight digits. */
+let hashedText: string | undefined;
+let hashedTail = 0;
 /** The last namespace as words: a whole file is read with the same one. */
 let prefix = wordsOf(parse(NAMESPACE));
 let lastNamespace = NAMESPACE;
@@ -83,7 +88,12 @@ let tail = 0;
 function takeMessage(message_id: string): void {
   lastMessage = message_id;
   let mark = 0;
-  if (copyUuid(message_id)) {
+  if (message_id === hashedText) {
+    // Nearly always: readers derive the id of a message before those of its parts.
+    part.set(hashed);
+    mark = digitAt(27);
+    tail = hashedTail;
+  } else if (copyUuid(message_id)) {
     mark = digitAt(27);
     tail = 0;
     for (let at = 28; at < 36; at += 1) tail = (tail << 4) | digitAt(at);

@@ -77,7 +77,7 @@ export function partFunctions(
       own.stopped = false;
       if (counted?.line !== line) {
         // Use the agent's id if it is a UUID: hashing a name for every record would be slow in long sessions.
-        const message_id = isUuid(line.key) ? line.key : uuidFrom(session.session_id, `record:${line.key}`);
+        const message_id = isUuid(line.key) ? line.key : uuidFrom(session.session_id, "record:", line.key);
         counted = { line, message_id, parts: 0 };
       }
       const part_id = partId(counted.message_id, counted.parts);

@@ -72,7 +72,7 @@ function openStepOf(
   const effort = asText(line.value.effort);
   const name = isKnown ? `${id}@${line.place.byte}` : id;
   const step: Step = {
-    message_id: uuidFrom(session.session_id, `message:${name}`),
+    message_id: uuidFrom(session.session_id, "message:", name),
     turn: own.turns,
     isShared: isKnown || id === "",
     request: asString(line.value.requestId),

@@ -18,7 +18,7 @@ export function endBefore(session: Session, line: Line): void {
 /** Starts a turn with a line. */
 export function startTurn(session: Session, line: Line): void {
   const { own } = session;
-  const turn_id = uuidFrom(session.session_id, `turn:${line.key}`);
+  const turn_id = uuidFrom(session.session_id, "turn:", line.key);
   const prompt = own.branches.promptOf(line.print);
   own.turn = { turn_id, prompt, at: line.at };
   own.turns += 1;

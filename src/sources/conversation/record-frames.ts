@@ -97,7 +97,7 @@ export class RecordFrames {
   /** Retracts everything that the record created, because its agent deleted it. */
   retract(reason: DisplayText): void {
     const { message_id } = this.recordPart(false);
-    const step = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
+    const step = uuidFrom(this.state.session_id, "message:", this.recordKey());
     for (const id of [message_id, step]) this.retractMessage(id, reason);
   }
 
@@ -106,13 +106,13 @@ export class RecordFrames {
     const { session_id } = this.state;
     switch (made) {
       case "turn":
-        this.retractTurn(uuidFrom(session_id, `turn:${key}`), reason);
+        this.retractTurn(uuidFrom(session_id, "turn:", key), reason);
         return;
       case "step":
-        this.retractMessage(uuidFrom(session_id, `message:${key}`), reason);
+        this.retractMessage(uuidFrom(session_id, "message:", key), reason);
         return;
       case "parts": {
-        const message_id = uuidFrom(session_id, `record:${key}`);
+        const message_id = uuidFrom(session_id, "record:", key);
         this.retractMessage(message_id, reason);
         // Errors and interrupts belong to no message.
         const part = { message_id, part_id: partId(message_id, 0) };
@@ -160,7 +160,7 @@ export class RecordFrames {
 
   /** The id of the next part that the record creates. `counts` false: the id is not reserved. */
   protected recordPart(counts = true): { message_id: string; part_id: string } {
-    this.message_id ??= uuidFrom(this.state.session_id, `record:${this.recordKey()}`);
+    this.message_id ??= uuidFrom(this.state.session_id, "record:", this.recordKey());
     const part_id = partId(this.message_id, this.parts);
     if (counts) this.parts += 1;
     return { message_id: this.message_id, part_id };

@@ -74,7 +74,7 @@ export class GeminiFrames {
   protected unknown(raw: unknown, id = this.record.key): void {
     if (this.revises) this.fold("the message before it");
     else this.disposition = { kind: "unknown" };
-    this.put({ type: "unknown", part_id: uuidFrom(this.session_id, `unknown:${id}`), raw });
+    this.put({ type: "unknown", part_id: uuidFrom(this.session_id, "unknown:", id), raw });
   }
 
   protected timeOf(value: unknown): void {
@@ -89,7 +89,7 @@ export class GeminiFrames {
   }
 
   protected resultIds(call: string) {
-    const part_id = uuidFrom(this.session_id, `result:${call}`);
+    const part_id = uuidFrom(this.session_id, "result:", call);
     return { part_id, message_id: part_id };
   }
 }

@@ -186,7 +186,7 @@ export class MessageReading extends GeminiFrames {
       tool_call_id: id,
       tool_name: asText(call.name) ?? "unknown",
       arguments_json,
-      part_id: uuidFrom(this.session_id, `call:${id}`),
+      part_id: uuidFrom(this.session_id, "call:", id),
       // One record may contain the calls of all steps. A new call belongs to the last step.
       message_id: isNew ? message_id : (state.last ?? message_id),
     });

@@ -45,13 +45,13 @@ export class OpenCodeFrames {
 
   protected unknown(key: string, raw: unknown): void {
     this.disposition = { kind: "unknown" };
-    const part_id = uuidFrom(this.session_id, `unknown:${key}`);
+    const part_id = uuidFrom(this.session_id, "unknown:", key);
     this.put({ type: "unknown", part_id, raw });
   }
 
   protected messageId(id: string): string {
     const known = itemWithId(this.state.messages, id);
-    return known?.message_id ?? uuidFrom(this.session_id, `message:${id}`);
+    return known?.message_id ?? uuidFrom(this.session_id, "message:", id);
   }
 
   protected partId(id: string): string {

@@ -8,4 +8,4 @@ export const openCodeSessionId = (name: string, product: OpenCodeProduct = "open
   uuidFrom(product, name);
 
 /** A part's id in Verbatim. `session_id`: its session's id in Verbatim; `id`: opencode's id of the part (`prt_…`). */
-export const openCodePartId = (session_id: string, id: string): string => uuidFrom(session_id, `part:${id}`);
+export const openCodePartId = (session_id: string, id: string): string => uuidFrom(session_id, "part:", id);
