@@ -4,6 +4,7 @@ import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import type { SessionRecord } from "../contract.ts";
+import { addItem, hasItem } from "../recent-items.ts";
 
 /** Number of remembered steps and results, to recognize repeated ones. */
 export const MAX_ENDED = 64;
@@ -164,4 +165,9 @@ export function copied(state: ConversationState): ConversationState {
 export function remember<Item>(list: Item[], item: Item): void {
   list.push(item);
   if (list.length > MAX_ENDED) list.shift();
+}
+
+/** Appends the key of an ended step to a list that keeps the last `MAX_ENDED` keys. */
+export function rememberStep(keys: string[], key: string): void {
+  if (!hasItem(keys, key)) addItem(keys, key, MAX_ENDED);
 }

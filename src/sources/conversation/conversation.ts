@@ -12,7 +12,7 @@ import {
   type EmittedCall,
   MAX_ENDED,
   type OpenPiece,
-  remember,
+  rememberStep,
   type StepEnding,
   type ToolCall,
   type ToolResult,
@@ -204,7 +204,7 @@ export class Conversation extends TurnsAndSteps {
       tool_call_id: id,
       tool_name,
       arguments_json,
-      part_id: partId(uuidFrom(session_id, `record:${record_key}`), 0),
+      part_id: partId(uuidFrom(session_id, "record:", record_key), 0),
       ...(step !== undefined && { message_id: step.message_id }),
     });
   }
@@ -284,7 +284,7 @@ export class Conversation extends TurnsAndSteps {
     this.endStep();
     const isOpen = this.state.turn?.open === true;
     this.ensureTurn(true);
-    const message_id = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
+    const message_id = uuidFrom(this.state.session_id, "message:", this.recordKey());
     this.emit({
       type: "message.start",
       message_id,
@@ -326,7 +326,7 @@ export class Conversation extends TurnsAndSteps {
     // A model call that was cut off has no end. One whose tools were stopped has already ended.
     if (step !== undefined && !step.over && step.calls === 0) {
       Object.assign(step, { over: true, cut: true });
-      remember(this.state.ended_before, step.name ?? step.key);
+      rememberStep(this.state.ended_before, step.name ?? step.key);
     } else this.endStep({ stop_reason: "tool_use" });
     this.ensureTurn(false);
     const repeats = this.state.turn?.interrupted === true;

@@ -4,10 +4,10 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { titleFields } from "../../model/text/titles.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { hasItem } from "../recent-items.ts";
 import {
   type ConversationState,
-  MAX_ENDED,
-  remember,
+  rememberStep,
   type StepEnding,
   type StepOptions,
 } from "./conversation-state.ts";
@@ -28,12 +28,12 @@ export class TurnsAndSteps extends RecordFrames {
     this.endStep();
     this.ensureTurn(false);
     if (model !== undefined) this.nameModel(model);
-    const isOther = !this.revises && state.ended_before.includes(key);
+    const isOther = !this.revises && hasItem(state.ended_before, key);
     const name = isOther ? `${this.recordKey()}:${key}` : key;
-    const message_id = uuidFrom(state.session_id, `message:${name}`);
+    const message_id = uuidFrom(state.session_id, "message:", name);
     const isKnown =
-      state.ended.includes(name) ||
-      ((isOther || this.revises) && state.ended_before.includes(name)) ||
+      this.hasEnded(state.ended, name) ||
+      ((isOther || this.revises) && this.hasEnded(state.ended_before, name)) ||
       (this.revises && state.step?.key === key);
     const again = this.revises || isKnown;
     const step: NonNullable<ConversationState["step"]> = { key, message_id, over: false, calls: 0 };
@@ -52,6 +52,11 @@ export class TurnsAndSteps extends RecordFrames {
     if (response_id !== undefined) body.response_id = response_id;
     if (this.inherited) body.inherited = true;
     this.emit(body);
+  }
+
+  private hasEnded(keys: readonly string[], name: string): boolean {
+    // Searching 64 keys takes longer than hashing one, but a revision has lists of its own, which have no index.
+    return this.revises ? keys.includes(name) : hasItem(keys, name);
   }
 
   /** Sets the model of the open step after its first parts. */
@@ -91,7 +96,7 @@ export class TurnsAndSteps extends RecordFrames {
     const stop_reason = ending.stop_reason ?? (step.calls > 0 ? "tool_use" : undefined);
     if (step.again !== true || (ending.usage !== undefined && step.unstarted !== true))
       this.emitEnd(step.message_id, ending, stop_reason);
-    if (step.again !== true) remember(this.state.ended, step.name ?? step.key);
+    if (step.again !== true) rememberStep(this.state.ended, step.name ?? step.key);
     if (turn === undefined) return;
     if (stop_reason === "error") turn.failed = true;
     if (stop_reason === "aborted") turn.open = false;
@@ -190,11 +195,11 @@ export class TurnsAndSteps extends RecordFrames {
 
   protected openTurn(preamble = false): void {
     if (this.revises) return;
-    const id = uuidFrom(this.state.session_id, `turn:${this.recordKey()}`);
+    const id = uuidFrom(this.state.session_id, "turn:", this.recordKey());
     this.state.turn = { id, open: true, preamble, failed: false };
     // Not deleted, because after that each access to the state would take several times as long.
     this.state.step = undefined;
-    this.state.ended_before = [...this.state.ended_before, ...this.state.ended].slice(-MAX_ENDED);
+    for (const key of this.state.ended) rememberStep(this.state.ended_before, key);
     this.state.ended = [];
     this.emit({ type: "turn.start", turn_id: id });
   }
