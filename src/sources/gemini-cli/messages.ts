@@ -1,6 +1,6 @@
 import type { FrameBodyOf } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
-import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { CodedText } from "../../model/text/catalog.ts";
 import { sourceTitle } from "../../model/text/source-titles.ts";
@@ -144,12 +144,14 @@ export class MessageReading extends GeminiFrames {
     for (const [index, block] of blocksIn(value.content).entries()) {
       const part_id = partId(message_id, CONTENT + index);
       const text = asString(block.text);
-      const media = imageOf(block);
-      if (text !== undefined && text.trim() !== "") {
+      if (text !== undefined && !isBlank(text)) {
         const kind = block.thought === true ? "thinking" : "text";
         this.emitShown({ type: "message.part_start", part_id, kind, message_id });
         this.emitShown({ type: "message.part_end", part_id, text });
-      } else if (media?.type === "image_url") {
+        continue;
+      }
+      const media = imageOf(block);
+      if (media?.type === "image_url") {
         this.emitShown({ type: "message.image", part_id, message_id, url: media.url });
       } else if (text === undefined && block.functionCall === undefined && media === undefined) {
         this.unknown(block, `${this.record.key}:${index}`);

@@ -24,12 +24,12 @@ export interface GeminiState {
   ended: string[];
   calls: SessionLinkFacts["calls"];
   /** The last part is an interrupt. */
-  interrupted?: boolean;
+  interrupted?: boolean | undefined;
   context_told?: boolean;
   /** Length and start of the summary that last replaced the model's context. Later mirrors of the context begin with it too. */
   compressed?: string;
   /** Frames buffered before the first message of the conversation, without which the file is not a session. Absent after it. */
-  held?: Frame[];
+  held?: Frame[] | undefined;
 }
 
 /** A session's id in Verbatim, from the agent's id or the name of the file. */
