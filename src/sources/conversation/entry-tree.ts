@@ -46,11 +46,15 @@ export function branchAt(tree: EntryTree, parentId: string | undefined): Branch 
   if (leaf === -1 || entries[leaf]?.id === parentId) return undefined;
   const parent = parentId === undefined ? -1 : entries.findLastIndex(({ id }) => id === parentId);
   if (parentId !== undefined && parent === -1) return { abandoned: [], resumes: false };
-  const kept = new Set<number>();
-  for (let at = parent; at >= 0; at = entries[at]?.parent ?? -1) kept.add(at);
   const abandoned: Entry[] = [];
-  for (let at = leaf; at >= 0 && !kept.has(at); at = entries[at]?.parent ?? -1) {
+  // A parent always precedes its children, so both chains meet at their common entry.
+  for (let at = leaf, kept = parent; at !== kept; ) {
+    if (at < kept) {
+      kept = entries[kept]?.parent ?? -1;
+      continue;
+    }
     const entry = entries[at];
+    at = entry?.parent ?? -1;
     if (entry === undefined || entry.abandoned) continue;
     entry.abandoned = true;
     abandoned.push(entry);
@@ -60,9 +64,9 @@ export function branchAt(tree: EntryTree, parentId: string | undefined): Branch 
 }
 
 /** Appends an entry after `tree.leaf`. */
-export function addEntry(tree: EntryTree, entry: { id: string; key: string; made: Made }): void {
+export function addEntry(tree: EntryTree, { id, key, made }: Omit<Entry, "parent">): void {
   const { entries } = tree;
-  entries.push({ ...entry, parent: tree.leaf });
+  entries.push({ id, key, parent: tree.leaf, made });
   tree.leaf = entries.length - 1;
   if (entries.length <= MAX_ENTRIES) return;
   entries.splice(0, FORGOTTEN);
