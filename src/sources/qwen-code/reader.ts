@@ -6,9 +6,10 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, timeOf } from "../conversation/content.ts";
-import { Conversation, initialConversation } from "../conversation/conversation.ts";
+import { Conversation, initialConversation, type ToolResult } from "../conversation/conversation.ts";
 import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
+import type { SessionFacts } from "../conversation/record-frames.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
 import { sessionIdOf } from "../conversation/session-id.ts";
 import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
@@ -80,16 +81,12 @@ function read(state: QwenState, record: SessionRecord): RecordResult {
   const cwd = asText(value.cwd);
   const git_branch = asText(value.gitBranch);
   const agent_version = asText(value.version);
-  conversation.update({
-    agent: "qwen-code",
-    cwd,
-    git_branch,
-    agent_version,
-    ...(state.run !== undefined && {
-      parent: { session_id: state.run.parent },
-      run: { name: state.run.name ?? state.run.key },
-    }),
-  });
+  const facts: SessionFacts = { agent: "qwen-code", cwd, git_branch, agent_version };
+  if (state.run !== undefined) {
+    facts.parent = { session_id: state.run.parent };
+    facts.run = { name: state.run.name ?? state.run.key };
+  }
+  conversation.update(facts);
   const id = asText(value.uuid);
   if (id !== undefined) followBranch(state, conversation, asText(value.parentUuid));
   const turn = state.conversation.turn?.id;
@@ -285,22 +282,25 @@ function readResults(state: QwenState, conversation: Conversation, record: Sessi
   for (const [index, response] of responses.entries()) {
     const belongs = callResult?.callId === response.id || responses.length === 1;
     const answer = answerOf(response, belongs ? callResult : undefined, index === 0 ? media : []);
-    const { id, tool_name, outcome, payload, ...rest } = answer;
+    const { id, tool_name, status, outcome, output_text, parts, payload } = answer;
     const asked = id === undefined ? undefined : itemWithId(state.asked, id);
     const ended = takeEnded(state, asked?.key);
-    if (asked !== undefined) delete asked.key;
-    conversation.toolResult({
-      ...rest,
+    if (asked !== undefined) asked.key = undefined;
+    const result: ToolResult = {
       id,
       tool_name,
+      status,
       outcome,
-      ...(outcome?.kind !== "refused" && ended?.permission !== undefined && { permission: ended.permission }),
+      output_text,
+      parts,
       payload(call) {
         const made = payload(call);
         if (made?.type !== "shell" || ended?.duration_ms === undefined) return made;
         return { ...made, duration_ms: ended.duration_ms };
       },
-    });
+    };
+    if (outcome?.kind !== "refused") result.permission = ended?.permission;
+    conversation.toolResult(result);
     const display = belongs ? asObject(callResult?.resultDisplay) : undefined;
     if (id === undefined || display?.type !== "task_execution") continue;
     const run = endRun(state, record, id, display);

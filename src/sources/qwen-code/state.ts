@@ -30,7 +30,7 @@ export interface QwenState extends StartedRuns {
   /** Ended calls without a result, from the telemetry, oldest first. */
   ended: { call: string; permission?: Permission; duration_ms?: number }[];
   /** Recent calls. `key`: of a call without a result, to find it in the telemetry. */
-  asked: { id: string; key?: string }[];
+  asked: { id: string; key?: string | undefined }[];
   /** Set for a sub-agent's file, since 0.2x: its name, the session and call that started it, and the time. */
   run?: { key: string; parent: string; tool_call_id?: string; name?: string; at: number };
   /** Token counts of a sub-agent's open step, whose calls are in separate records. */

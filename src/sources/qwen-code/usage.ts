@@ -14,10 +14,11 @@ export function usageOf(value: JsonObject | undefined): Usage | undefined {
   if (input + output === 0) return undefined;
   // Gemini counts thoughts separately from the output, OpenAI as part of it. The total shows which.
   const isSeparate = reasoning !== undefined && total === input + output + reasoning;
-  return {
+  const usage: Usage = {
     input: Math.max(0, input - (cache_read ?? 0)),
     output: isSeparate ? output + reasoning : output,
-    ...(cache_read !== undefined && { cache_read }),
-    ...(reasoning !== undefined && reasoning > 0 && { reasoning }),
   };
+  if (cache_read !== undefined) usage.cache_read = cache_read;
+  if (reasoning !== undefined && reasoning > 0) usage.reasoning = reasoning;
+  return usage;
 }
