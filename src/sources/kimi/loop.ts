@@ -6,7 +6,7 @@ import { sourceTitle } from "../../model/text/source-titles.ts";
 import type { Disposition, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { imageOf, resultContent } from "../conversation/content.ts";
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Conversation, ToolResult } from "../conversation/conversation.ts";
 import { type NamedOutputFile, withOutputFile } from "../conversation/output-file.ts";
 import { own } from "../conversation/own.ts";
 import { nameRun, noteCall } from "../conversation/runs.ts";
@@ -109,14 +109,11 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   const stopped = failed && exit === undefined && state.cancelled === true;
   const exit_code = exit === undefined ? undefined : Number(exit);
   const duration_ms = asNumber(result.durationMs);
-  conversation.toolResult({
+  const ending: ToolResult = {
     id,
     status: refused || stopped ? "aborted" : failed ? "error" : "success",
     output_text,
     parts: content.parts,
-    ...(refused && { outcome: { kind: "refused", by: "person" } }),
-    ...(stopped && { outcome: { kind: "stopped" } }),
-    ...(scope !== undefined && !refused && { permission: { by: "person", scope } }),
     payload(call) {
       const ended = withExit(failed ? ofFailure(call) : call, {
         exit_code,
@@ -125,7 +122,11 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
       });
       return withOutputFile(withAgent(ended, agent, output_text), outputFileOf(output_text));
     },
-  });
+  };
+  if (refused) ending.outcome = { kind: "refused", by: "person" };
+  else if (scope !== undefined) ending.permission = { by: "person", scope };
+  if (stopped) ending.outcome = { kind: "stopped" };
+  conversation.toolResult(ending);
 }
 
 /** The header of an output that Kimi Code moved to a file, before the beginning of that output. */
