@@ -468,6 +468,10 @@ async function large() {
   const after_open = memory(daemon);
   const anywhere = await placesOf(daemon, id);
   const after_places = memory(daemon);
+  const view_waits = watchWaits(daemon);
+  const views = await viewsOf(daemon, id);
+  const viewing_waits = await view_waits();
+  const after_views = memory(daemon);
   await daemon.stop();
   const again = await startDaemon(home);
   await until(async () => (await listOf(again)).length > 0, 5);
@@ -488,6 +492,10 @@ async function large() {
     memory_highest_mb: after_open.highest,
     ...anywhere,
     memory_places_mb: after_places.now,
+    ...views,
+    longest_wait_views_ms: viewing_waits.longest,
+    memory_views_mb: after_views.now,
+    memory_views_highest_mb: after_views.highest,
     restart_last_page_ms: round(opened_again - asked_again),
   };
 }
@@ -520,6 +528,26 @@ async function placesOf(daemon: Daemon, id: string) {
     beginning_ms: round(beginning - began),
     middle_by_link_ms: round(found - followed),
   };
+}
+
+/** The times until views of the whole session are received. The first one reads all of its parts. */
+async function viewsOf(daemon: Daemon, id: string) {
+  const times: Record<string, number> = {};
+  const views = {
+    first_view_ms: "map",
+    map_ms: "map",
+    errors_ms: "errors",
+    filter_ms: "filter?status=failed",
+    figures_ms: "figures",
+    lanes_ms: "lanes",
+    input_of_call_ms: "context?call=1000",
+  };
+  for (const [name, path] of Object.entries(views)) {
+    const asked = performance.now();
+    await daemon.get(`/api/sessions/${id}/${path}`);
+    times[name] = round(performance.now() - asked);
+  }
+  return times;
 }
 
 async function burst() {
@@ -629,6 +657,8 @@ function* rows(): Generator<Row> {
     "its beginning": figure("large", "beginning_ms", " ms"),
     "its middle, by link": figure("large", "middle_by_link_ms", " ms"),
     "memory then": figure("large", "memory_places_mb", " MB"),
+    "all of it in its map": figure("large", "first_view_ms", " ms"),
+    "the highest memory then": figure("large", "memory_views_highest_mb", " MB"),
   });
   yield* row(`${SIZES.burst} files made at once`, "all listed", {
     "after s": figure("burst", "all_listed_s", ""),

@@ -9,8 +9,6 @@ import { turnTable } from "../model/transcript/turn-table-schema.ts";
 
 /** Maximum number of parts in a page of `/api/sessions/:id/parts`, and in the end of a session that a snapshot contains. */
 export const PAGE_SIZE = 200;
-/** Sessions with more parts have no views of all their parts, such as the map: such requests are refused (413 `too_long`). */
-export const MAX_OVERVIEW_PARTS = 400_000;
 
 /** `GET /api/sessions`: all rows, newest first, and the position of the `sessions` channel that they reflect. */
 export const sessionsReply = record({

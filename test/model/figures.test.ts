@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { figuresOf } from "../../src/model/figures/figures.ts";
-import { type Interval, spanOf } from "../../src/model/figures/intervals.ts";
+import { FigureFold, figuresOf } from "../../src/model/figures/figures.ts";
+import { Cover } from "../../src/model/figures/intervals.ts";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { createPriceTable } from "../../src/model/prices/price-table.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
@@ -148,14 +148,49 @@ describe("figures", () => {
   });
 });
 
-it("the span of intervals is the time covered by at least one", () => {
+it("keeps the steps with the largest contexts if there are too many, and counts all", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 2, max: 9 }),
+      (inputs, limit) => {
+        const prices = createPriceTable();
+        const transcript = inputs
+          .flatMap((input, step) => [
+            at(step, { type: "message.start", message_id: uuidOf(`s${step}`), model: "m" }),
+            at(step, {
+              type: "message.end",
+              message_id: uuidOf(`s${step}`),
+              stop_reason: "stop",
+              usage: { input, output: 1 },
+            }),
+          ])
+          .reduce(accumulate, emptyTranscript(session_id));
+        const fold = new FigureFold(prices, limit);
+        fold.add(transcript, 0, transcript.parts.length);
+        const { steps, ...sums } = fold.figures(transcript);
+        const { steps: all = [], ...expected } = figuresOf(transcript, "all", prices) ?? {};
+        expect(sums).toEqual(expected);
+        expect(sums.step_count).toBe(inputs.length);
+        expect(steps.length).toBeLessThanOrEqual(limit);
+        expect(steps.length).toBeGreaterThanOrEqual(Math.min(inputs.length, limit / 2));
+        expect(all.filter((step) => steps.some(({ part_id }) => part_id === step.part_id))).toEqual(steps);
+        expect(Math.max(...steps.map(({ usage }) => usage?.input ?? 0))).toBe(Math.max(...inputs));
+      },
+    ),
+  );
+});
+
+it("covers the time of at least one of the intervals, in any order", () => {
   const interval = fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 60 }));
   fc.assert(
-    fc.property(fc.array(interval, { maxLength: 12 }), (intervals: Interval[]) => {
+    fc.property(fc.array(interval, { maxLength: 12 }), (intervals) => {
       const seconds = Array.from({ length: 60 }, (_, second) =>
         intervals.some(([from, to]) => from <= second && second + 1 <= to),
       );
-      expect(spanOf(intervals)).toBe(seconds.filter(Boolean).length);
+      const cover = new Cover();
+      for (const [from, to] of intervals) cover.add(from, to);
+      expect(cover.span).toBe(seconds.filter(Boolean).length);
     }),
   );
 });

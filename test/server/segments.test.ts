@@ -167,6 +167,8 @@ describe("answers requests like a session that is in memory", () => {
     ["a whole part", () => `/parts/${expected.parts[44]?.id}/whole`],
     ["the outline of a turn", () => "/outline?turn=2"],
     ["the figures of a turn", () => "/figures?turn=3"],
+    ["the figures of a turn that is longer than segments", () => `/figures?turn=${LONG_TURN + 1}`],
+    ["the outline of a turn that is longer than segments", () => `/outline?turn=${LONG_TURN + 1}`],
     ["the figures of the session", () => "/figures"],
     ["the changes of a turn", () => "/changes?turn=2"],
     ["the changes of the session", () => "/changes"],
@@ -175,7 +177,11 @@ describe("answers requests like a session that is in memory", () => {
     ["the map", () => "/map"],
     ["the errors", () => "/errors"],
     ["the lanes", () => "/lanes"],
-    ["the input of a model call", () => `/context?part=${expected.parts[60]?.id}`],
+    ["the input of the first model calls", () => `/context?part=${expected.parts[60]?.id}`],
+    ["the input of a model call by its number", () => "/context?call=150"],
+    ["a search in the input of a model call", () => "/context?call=150&find=call_0_7"],
+    ["an item of a model call's input", () => "/context/150/items/3"],
+    ["a comparison", () => `/compare?with=${THREAD}`],
   ])("for %s", async (_name, path) => {
     const reply = await ask(indexed.sessions, path());
     expect(reply).toMatchObject({ status: 200 });

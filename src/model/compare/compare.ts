@@ -3,6 +3,8 @@ import { preview } from "../parts/preview.ts";
 import { searchText } from "../parts/search-text.ts";
 import { toolOf } from "../parts/tool-of.ts";
 import type { PartKindName, PartStatusName } from "../search/query.ts";
+import type { PartFold } from "../transcript/part-fold.ts";
+import { turnOfPart } from "../transcript/positions.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 
@@ -43,46 +45,98 @@ export interface Comparison {
 }
 
 interface Compared {
-  part: TranscriptPart;
-  turn: number;
+  /** The part as it is shown, made on demand. */
+  describe(): ComparedPart;
   /** Equal parts have equal keys. */
   key: string;
 }
 
+/** Consecutive ranges of a session's parts, from its first part on, with a transcript in which those of the range are loaded. */
+export type Pieces = AsyncIterable<{ transcript: Transcript; from: number; to: number }>;
+
+/** A session that is compared: its parts in pieces, and the total number of compared parts (`ComparedCount`). */
+export interface ComparedSession {
+  pieces: Pieces;
+  count: number;
+}
+
 /**
  * Compares two sessions from their beginnings to the first difference: prompts, thoughts, texts, calls and results. Times, ids,
- * tokens and markers are ignored.
+ * tokens and markers are ignored. Reads only the pieces up to the end of what it returns.
  */
-export function compareTranscripts(left: Transcript, right: Transcript): Comparison {
-  const one = comparedParts(left);
-  const other = comparedParts(right);
+export async function compareSessions(left: ComparedSession, right: ComparedSession): Promise<Comparison> {
+  const one = comparedParts(left.pieces);
+  const other = comparedParts(right.pieces);
   let same = 0;
-  while (same < one.length && one[same]?.key === other[same]?.key) same += 1;
-  const last = one[same - 1];
+  let last: Compared | undefined;
+  let [here, there] = await Promise.all([one.next(), other.next()]);
+  while (here.done !== true && there.done !== true && here.value.key === there.value.key) {
+    same += 1;
+    last = here.value;
+    [here, there] = [await one.next(), await other.next()];
+  }
   return {
     same,
-    ...(last && { last_same: describe(last, left) }),
-    left: sideOf(one, same, left),
-    right: sideOf(other, same, right),
+    ...(last && { last_same: last.describe() }),
+    left: { parts: left.count, rest: await restOf(here, one) },
+    right: { parts: right.count, rest: await restOf(there, other) },
   };
 }
 
-function comparedParts(transcript: Transcript): Compared[] {
-  const compared: Compared[] = [];
-  let turn = -1;
-  let index = -1;
-  for (const part of transcript.parts) {
+async function restOf(
+  first: IteratorResult<Compared, void>,
+  later: AsyncGenerator<Compared, void>,
+): Promise<ComparedPart[]> {
+  const rest: ComparedPart[] = [];
+  for (let next = first; next.done !== true; next = await later.next()) {
+    rest.push(next.value.describe());
+    if (rest.length === MAX_PARTS) break;
+  }
+  await later.return();
+  return rest;
+}
+
+async function* comparedParts(pieces: Pieces): AsyncGenerator<Compared, void> {
+  for await (const { transcript, from, to } of pieces) yield* comparedIn(transcript, from, to);
+}
+
+function* comparedIn(transcript: Transcript, from: number, to: number): Generator<Compared> {
+  let turn = turnOfPart(transcript.turns, from);
+  let index = from - 1;
+  for (const part of transcript.parts.slice(from, to)) {
     index += 1;
     while ((transcript.turns.at(turn + 1)?.first_part ?? Number.POSITIVE_INFINITY) <= index) turn += 1;
-    if (part === undefined || part.retracted !== undefined || !isCompared(part)) continue;
-    const key = JSON.stringify([kindOf(part), toolAt(part, transcript), statusOf(part), searchText(part)]);
-    compared.push({ part, turn: Math.max(0, turn), key });
+    if (part === undefined || !isCompared(part)) continue;
+    // The call of a result may not be loaded. It is compared on its own.
+    const tool = part.type === "tool_result" ? undefined : toolAt(part, transcript);
+    const number = Math.max(0, turn);
+    yield {
+      describe: () => describe(part, number, transcript),
+      key: JSON.stringify([kindOf(part), tool, statusOf(part), searchText(part)]),
+    };
   }
-  return compared;
+}
+
+/** The number of parts that a comparison compares. */
+export class ComparedCount implements PartFold<ComparedCount> {
+  count: number;
+
+  constructor(count = 0) {
+    this.count = count;
+  }
+
+  add({ parts }: Pick<Transcript, "parts">, from: number, to: number): void {
+    for (const part of parts.slice(from, to)) if (part !== undefined && isCompared(part)) this.count += 1;
+  }
+
+  copy(): ComparedCount {
+    return new ComparedCount(this.count);
+  }
 }
 
 /** Whether a part says what happened, not only how the record was written. */
 function isCompared(part: TranscriptPart): boolean {
+  if (part.retracted !== undefined) return false;
   if (part.type === "thinking") return part.thinking.trim() !== "";
   if (part.type === "marker") return COMPARED_MARKERS.has(part.kind);
   return !NOT_COMPARED.has(part.type);
@@ -90,12 +144,7 @@ function isCompared(part: TranscriptPart): boolean {
 const NOT_COMPARED: ReadonlySet<TranscriptPart["type"]> = new Set(["step_start", "step_finish", "unknown"]);
 const COMPARED_MARKERS: ReadonlySet<string> = new Set(["compaction", "interrupt", "error"]);
 
-const sideOf = (parts: readonly Compared[], from: number, transcript: Transcript): ComparedSide => ({
-  parts: parts.length,
-  rest: parts.slice(from, from + MAX_PARTS).map((part) => describe(part, transcript)),
-});
-
-function describe({ part, turn }: Compared, transcript: Transcript): ComparedPart {
+function describe(part: TranscriptPart, turn: number, transcript: Transcript): ComparedPart {
   const tool = toolAt(part, transcript);
   const status = statusOf(part);
   return {

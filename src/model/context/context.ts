@@ -1,6 +1,7 @@
 import type { JsonObject } from "../narrow.ts";
 import { authorOf } from "../parts/part-kinds.ts";
 import { searchText } from "../parts/search-text.ts";
+import { loadedItems } from "../transcript/sequence.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 
@@ -91,10 +92,7 @@ export function rebuiltCalls(transcript: Transcript): ModelCall[] {
   const calls: ModelCall[] = [];
   let messages: Pending[] = [];
   let turn = -1;
-  let index = -1;
-  for (const part of transcript.parts) {
-    index += 1;
-    if (part === undefined) continue;
+  for (const [index, part] of loadedItems(transcript.parts)) {
     while ((transcript.turns.at(turn + 1)?.first_part ?? Number.POSITIVE_INFINITY) <= index) turn += 1;
     if (part.type === "step_start") {
       calls.push(rebuiltCall(calls.length + 1, turn < 0 ? null : turn, index, part.model, messages));

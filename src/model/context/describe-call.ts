@@ -45,6 +45,8 @@ export interface CallContext extends ModelCallHead {
   /** One-based, including attempts. `calls`: total number in the session. */
   call: number;
   calls: number;
+  /** Of a session that does not fit in memory: earlier parts, which may belong to the input, are left out. */
+  is_cut?: true;
   digest_matches: boolean | null;
   /** The request without its system prompt, tools and messages. */
   parameters: JsonObject;

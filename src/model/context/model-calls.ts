@@ -1,3 +1,4 @@
+import { loadedItems } from "../transcript/sequence.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type ModelCall, rebuiltCalls } from "./context.ts";
@@ -56,11 +57,9 @@ type PartsByByte = Map<number, { index: number; id: string }[]>;
 
 function partsByByte(transcript: Transcript): PartsByByte {
   const parts: PartsByByte = new Map();
-  let index = -1;
-  for (const part of transcript.parts) {
-    index += 1;
+  for (const [index, part] of loadedItems(transcript.parts)) {
     const byte = byteOf(part);
-    if (part === undefined || byte === undefined) continue;
+    if (byte === undefined) continue;
     if (part.type === "step_start" || part.type === "step_finish") continue;
     const others = parts.get(byte);
     if (others) others.push({ index, id: part.id });

@@ -27,25 +27,44 @@ export interface PricedStep {
 }
 
 /** Adds up the costs of steps. Steps that were copied from another session are counted there. */
-export function costOfSteps(steps: Iterable<PricedStep>): CostFigures {
-  const sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
-  const unpriced = new Set<string>();
-  for (const { inherited, usage, list_cost, model } of steps) {
-    if (inherited === true || usage === undefined) continue;
+export class CostSum {
+  private sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
+  private unpriced = new Set<string>();
+
+  add({ inherited, usage, list_cost, model }: PricedStep): void {
+    const { sum } = this;
+    if (inherited === true || usage === undefined) return;
     const tokens = tokensOf(usage);
     sum.tokens += tokens;
     const cost = usage.cost ?? list_cost;
     if (cost === undefined) {
       sum.unpriced_tokens += tokens;
-      unpriced.add(model ?? "");
-      continue;
+      this.unpriced.add(model ?? "");
+      return;
     }
     sum.total = (sum.total ?? 0) + cost;
-    if (usage.cost === undefined) continue;
+    if (usage.cost === undefined) return;
     sum.recorded = (sum.recorded ?? 0) + usage.cost;
     if (list_cost !== undefined) sum.difference = (sum.difference ?? 0) + list_cost - usage.cost;
   }
-  return { ...sum, unpriced_models: [...unpriced] };
+
+  copy(): CostSum {
+    const copy = new CostSum();
+    copy.sum = { ...this.sum };
+    copy.unpriced = new Set(this.unpriced);
+    return copy;
+  }
+
+  figures(): CostFigures {
+    return { ...this.sum, unpriced_models: [...this.unpriced] };
+  }
+}
+
+/** The costs of steps. */
+export function costOfSteps(steps: Iterable<PricedStep>): CostFigures {
+  const sum = new CostSum();
+  for (const step of steps) sum.add(step);
+  return sum.figures();
 }
 
 /** The sum of the costs of sessions. */

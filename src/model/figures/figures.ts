@@ -1,12 +1,14 @@
-import { activitiesOf } from "../lanes/activities.ts";
+import { type Activity, TurnActivities } from "../lanes/activities.ts";
 import type { Usage } from "../messages/message.ts";
 import type { PriceTable } from "../prices/price-table.ts";
 import { tokensIn } from "../tokens.ts";
+import { type PartFold, turnsIn, withAllParts } from "../transcript/part-fold.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
-import { type CostFigures, costOfSteps, type PricedStep } from "./cost.ts";
-import { type Interval, spanOf } from "./intervals.ts";
+import { type CostFigures, CostSum, type PricedStep } from "./cost.ts";
+import { Cover } from "./intervals.ts";
+import { StepSamples } from "./step-samples.ts";
 
 /** The figures of a model call and of the tools that it called. */
 export interface StepFigures extends PricedStep {
@@ -62,6 +64,8 @@ export interface Figures {
   /** Absent: no step has usage. */
   usage?: Usage;
   cost: CostFigures;
+  step_count: number;
+  /** In a session that does not fit in memory, of each few neighbours only the one with the most tokens in its context. */
   steps: readonly StepFigures[];
   /** Most called first. */
   tools: readonly ToolFigures[];
@@ -74,62 +78,129 @@ export function figuresOf(
   turn: number | "all",
   prices: PriceTable,
 ): Figures | undefined {
-  const turns = [...transcript.turns].flatMap((each) => each ?? []);
-  const chosen = turn === "all" ? turns : turns.slice(turn - 1, turn);
-  if (chosen.length === 0 && turn !== "all") return undefined;
-  const sums = new FigureSums(prices);
-  for (const each of chosen) sums.addTurn(transcript, each);
-  return sums.figures();
+  const fold = new FigureFold(prices);
+  if (turn === "all") return withAllParts(fold, transcript).figures(transcript);
+  const chosen = transcript.turns.slice(turn - 1, turn)[0];
+  if (chosen === undefined) return undefined;
+  fold.add(transcript, chosen.first_part, chosen.first_part + chosen.part_count);
+  return fold.figures(transcript);
 }
 
-class FigureSums {
-  private readonly steps: StepFigures[] = [];
-  private readonly tools = new Map<string, ToolFigures>();
-  private readonly models = new Map<string, ModelFigures>();
-  private readonly turns: Interval[] = [];
-  private readonly model: Interval[] = [];
-  private readonly calls: Interval[] = [];
-  private readonly person: Interval[] = [];
+/** Number of a turn's last steps that may still become active. */
+const RECENT = 1_000;
+
+/** The figures of the parts that were added. */
+export class FigureFold implements PartFold<FigureFold> {
+  /** Steps that later parts may change. The last one is the current step. */
+  private recent: StepFigures[] = [];
+  /** The times in which the recent steps of the turn were active, by step. */
+  private active = new Map<number | undefined, Cover>();
+  private samples: StepSamples;
+  private step_count = 0;
+  private usage: Usage | undefined;
+  private cost = new CostSum();
+  private tools = new Map<string, ToolFigures>();
+  private models = new Map<string, ModelFigures>();
+  private turns = new Cover();
+  private person = new Cover();
+  private personAndCalls = new Cover();
+  private all = new Cover();
+  private turn: { index: number; activities: TurnActivities; last: number | undefined } | undefined;
   private step: StepFigures | undefined;
   private isCompacted = false;
 
   private readonly prices: PriceTable;
+  private readonly max_steps: number;
 
-  constructor(prices: PriceTable) {
+  constructor(prices: PriceTable, max_steps = Number.POSITIVE_INFINITY) {
     this.prices = prices;
+    this.max_steps = max_steps;
+    this.samples = new StepSamples(max_steps);
   }
 
-  addTurn(transcript: Transcript, turn: Turn): void {
-    const { started_at, ended_at, first_part, part_count } = turn;
+  add(transcript: Transcript, from: number, to: number): void {
+    for (const range of turnsIn(transcript, from, to)) {
+      const turn = this.beginTurn(range.turn, transcript);
+      for (let index = range.from; index < range.to; index += 1) {
+        const part = transcript.parts.at(index);
+        if (part === undefined || part.retracted !== undefined) continue;
+        this.addPart(part, range.turn.index);
+        for (const activity of turn.activities.next(part)) this.addActivity(turn, activity);
+      }
+    }
+  }
+
+  copy(): FigureFold {
+    const copy = new FigureFold(this.prices, this.max_steps);
+    copy.recent = this.recent.map((step) => ({ ...step }));
+    for (const [step, cover] of this.active) copy.active.set(step, cover.copy());
+    copy.samples = this.samples.copy();
+    copy.step_count = this.step_count;
+    copy.usage = this.usage;
+    copy.cost = this.cost.copy();
+    for (const [name, tool] of this.tools) copy.tools.set(name, { ...tool });
+    copy.models = new Map(this.models);
+    copy.turns = this.turns.copy();
+    copy.person = this.person.copy();
+    copy.personAndCalls = this.personAndCalls.copy();
+    copy.all = this.all.copy();
+    copy.turn = this.turn && { ...this.turn, activities: this.turn.activities.copy() };
+    copy.step = this.step && copy.recent.at(-1);
+    copy.isCompacted = this.isCompacted;
+    return copy;
+  }
+
+  private beginTurn(turn: Turn, transcript: Transcript) {
+    if (this.turn?.index === turn.index) return this.turn;
+    this.endTurn(transcript);
+    this.turn = { index: turn.index, activities: new TurnActivities(turn), last: turn.started_at };
+    return this.turn;
+  }
+
+  private endTurn({ turns }: Pick<Transcript, "turns">): this {
+    const { turn } = this;
+    const last = turn?.activities.end();
+    if (turn !== undefined && last !== undefined) this.addActivity(turn, last);
+    this.endSteps(this.recent.length);
     this.step = undefined;
-    const first_step = this.steps.length;
-    for (let index = first_part; index < first_part + part_count; index += 1) {
-      const part = transcript.parts.at(index);
-      if (part !== undefined && part.retracted === undefined) this.add(part, turn.index);
-    }
-    let last = started_at;
-    const by_step = new Map<number | undefined, Interval[]>();
-    for (const { kind, from, to: end, part } of activitiesOf(transcript, turn)) {
-      const to = end ?? from;
-      if (kind === "model") this.model.push([from, to]);
-      else if (kind === "person") this.person.push([from, to]);
-      else if (kind === "tool" || kind === "run") this.calls.push([from, to]);
-      if (kind === "model" || kind === "tool") {
-        const own = by_step.get(part.step);
-        if (own === undefined) by_step.set(part.step, [[from, to]]);
-        else own.push([from, to]);
-      }
-      if (part.type === "tool_call" && kind !== "model" && end !== undefined) {
-        const tool = this.tools.get(part.tool_name);
-        if (tool !== undefined) tool.time = (tool.time ?? 0) + end - from;
-      }
-      last = Math.max(last ?? to, to);
-    }
-    for (const step of this.steps.slice(first_step)) step.active = spanOf(by_step.get(step.step) ?? []);
-    if (started_at !== undefined) this.turns.push([started_at, ended_at ?? last ?? started_at]);
+    this.turn = undefined;
+    const { started_at, ended_at } = (turn && turns.at(turn.index)) ?? {};
+    if (started_at !== undefined) this.turns.add(started_at, ended_at ?? turn?.last ?? started_at);
+    return this;
   }
 
-  private add(part: TranscriptPart, turn: number): void {
+  private addActivity(turn: { last: number | undefined }, { kind, from, to: end, part }: Activity): void {
+    const to = end ?? from;
+    if (kind === "person") this.person.add(from, to);
+    if (kind === "person" || kind === "tool" || kind === "run") this.personAndCalls.add(from, to);
+    if (kind === "person" || kind === "tool" || kind === "run" || kind === "model") this.all.add(from, to);
+    if (kind === "model" || kind === "tool") {
+      const cover = this.active.get(part.step) ?? new Cover();
+      this.active.set(part.step, cover);
+      cover.add(from, to);
+    }
+    if (part.type === "tool_call" && kind !== "model" && end !== undefined) {
+      const tool = this.tools.get(part.tool_name);
+      if (tool !== undefined) tool.time = (tool.time ?? 0) + end - from;
+    }
+    turn.last = Math.max(turn.last ?? to, to);
+  }
+
+  /** Completes the first of the recent steps. */
+  private endSteps(count: number): void {
+    const ended = this.recent.splice(0, count);
+    for (const step of ended) {
+      step.active = this.active.get(step.step)?.span ?? 0;
+      this.step_count += 1;
+      this.cost.add(step);
+      if (step.inherited !== true && step.usage) this.usage = countUsage(this.usage, undefined, step.usage);
+      this.samples.add(step);
+    }
+    if (this.recent.length === 0) this.active.clear();
+    else for (const { step } of ended) this.active.delete(step);
+  }
+
+  private addPart(part: TranscriptPart, turn: number): void {
     switch (part.type) {
       case "step_start":
         this.begin(part, turn);
@@ -161,7 +232,8 @@ class FigureSums {
       failed: 0,
     };
     this.isCompacted = false;
-    this.steps.push(this.step);
+    this.recent.push(this.step);
+    if (this.recent.length > 2 * RECENT) this.endSteps(RECENT);
   }
 
   private finish({ tokens, cost, at }: TranscriptPartOf<"step_finish">): void {
@@ -196,21 +268,21 @@ class FigureSums {
     this.tools.set(name, tool);
   }
 
-  figures(): Figures {
-    const own = this.steps.filter(({ inherited, usage }) => inherited !== true && usage !== undefined);
-    const usage = own.reduce<Usage | undefined>(
-      (sum, step) => (step.usage ? countUsage(sum, undefined, step.usage) : sum),
-      undefined,
-    );
-    const turns = spanOf(this.turns);
-    const person = spanOf(this.person);
-    const tools = spanOf([...this.person, ...this.calls]) - person;
-    const model = spanOf([...this.person, ...this.calls, ...this.model]) - person - tools;
+  figures(transcript: Pick<Transcript, "turns">): Figures {
+    return this.copy().endTurn(transcript).sums();
+  }
+
+  private sums(): Figures {
+    const turns = this.turns.span;
+    const person = this.person.span;
+    const tools = this.personAndCalls.span - person;
+    const model = this.all.span - person - tools;
     return {
       time: { turns, model, tools, person, other: Math.max(0, turns - model - tools - person) },
-      ...(usage && { usage }),
-      cost: costOfSteps(this.steps),
-      steps: this.steps,
+      ...(this.usage && { usage: this.usage }),
+      cost: this.cost.figures(),
+      step_count: this.step_count,
+      steps: this.samples.list(),
       tools: [...this.tools.values()].sort((one, other) => other.calls - one.calls),
       models: [...this.models.values()].sort(
         (one, other) => tokensIn(other.usage) - tokensIn(one.usage) || other.steps - one.steps,

@@ -1,15 +1,39 @@
-/** Start and end, in milliseconds. */
-export type Interval = readonly [from: number, to: number];
+/** The time that is covered by at least one of several intervals. Times are in milliseconds. */
+export class Cover {
+  /** Start and end of each covered interval, ascending. They do not touch. */
+  private readonly edges: number[];
 
-/** The time covered by at least one of the intervals, in milliseconds. An interval that ends before it begins is empty. */
-export function spanOf(intervals: readonly Interval[]): number {
-  const sorted = intervals.filter(([from, to]) => to > from).sort(([one], [other]) => one - other);
-  let sum = 0;
-  let covered = Number.NEGATIVE_INFINITY;
-  for (const [from, to] of sorted) {
-    if (to <= covered) continue;
-    sum += to - Math.max(from, covered);
-    covered = to;
+  constructor(edges: number[] = []) {
+    this.edges = edges;
   }
-  return sum;
+
+  /** Adds an interval. One that ends before it begins is empty. Costs little if it is not far from the latest one. */
+  add(from: number, to: number): void {
+    if (to <= from) return;
+    const { edges } = this;
+    let first = edges.length;
+    while (first > 0 && (edges[first - 1] ?? 0) >= from) first -= 2;
+    let end = first;
+    while (end < edges.length && (edges[end] ?? 0) <= to) end += 2;
+    if (end === first) edges.splice(first, 0, from, to);
+    else
+      edges.splice(
+        first,
+        end - first,
+        Math.min(from, edges[first] ?? from),
+        Math.max(to, edges[end - 1] ?? to),
+      );
+  }
+
+  /** The covered time. */
+  get span(): number {
+    let sum = 0;
+    for (let at = 0; at < this.edges.length; at += 2)
+      sum += (this.edges[at + 1] ?? 0) - (this.edges[at] ?? 0);
+    return sum;
+  }
+
+  copy(): Cover {
+    return new Cover([...this.edges]);
+  }
 }

@@ -1,5 +1,4 @@
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
-import type { Transcript } from "../transcript/transcript-state.ts";
 
 /**
  * Kinds of activities. `model`: a model call; `tool`: a tool call; `run`: a call that waits for a sub-agent; `person`: a request
@@ -28,28 +27,47 @@ export interface Activity {
   part: TranscriptPart;
 }
 
-/** The activities of a turn, in record order. Parts without a time are omitted. */
-export function* activitiesOf({ parts }: Transcript, turn: Turn): Generator<Activity> {
-  const { started_at, first_part, part_count } = turn;
+/** Finds the activities of a turn in its parts, in record order. Parts without a time are omitted. */
+export class TurnActivities {
   /** The time since which only the model can be active. */
-  let free = started_at;
-  let call: (Activity & { to: number; step: number | undefined }) | undefined;
-  for (let index = first_part; index < first_part + part_count; index += 1) {
-    const part = parts.at(index);
-    if (part === undefined || part.retracted !== undefined) continue;
+  private free: number | undefined;
+  /** The model call that later parts may extend. */
+  private call: (Activity & { to: number; step: number | undefined }) | undefined;
+
+  constructor({ started_at }: Pick<Turn, "started_at">) {
+    this.free = started_at;
+  }
+
+  /** The activities that are complete with this part. */
+  *next(part: TranscriptPart): Generator<Activity> {
+    if (part.retracted !== undefined) return;
     const at = (part.type === "thinking" || part.type === "text" ? part.ended_at : undefined) ?? part.at;
-    if (at === undefined) continue;
+    if (at === undefined) return;
+    const { call, free } = this;
     if (isOfModel(part)) {
-      const from = free ?? at;
-      if (call !== undefined && call.step !== part.step) yield call;
-      if (call?.step === part.step && call !== undefined) call.to = Math.max(call.to, at);
-      else call = { kind: "model", from, to: Math.max(from, at), part, step: part.step };
-      free = at;
-    } else if (part.type === "prompt" || part.type === "tool_result") free = at;
+      if (call !== undefined && call.step === part.step) call.to = Math.max(call.to, at);
+      else {
+        if (call !== undefined) yield call;
+        const from = free ?? at;
+        this.call = { kind: "model", from, to: Math.max(from, at), part, step: part.step };
+      }
+      this.free = at;
+    } else if (part.type === "prompt" || part.type === "tool_result") this.free = at;
     const other = otherActivity(part, at);
     if (other !== undefined) yield other;
   }
-  if (call !== undefined) yield call;
+
+  /** The last model call, if there is one: no other part of it follows. */
+  end(): Activity | undefined {
+    return this.call;
+  }
+
+  copy(): TurnActivities {
+    const copy = new TurnActivities({});
+    copy.free = this.free;
+    copy.call = this.call && { ...this.call };
+    return copy;
+  }
 }
 
 const isOfModel = ({ type }: TranscriptPart): boolean =>

@@ -1,4 +1,5 @@
 import type { TextCode } from "../text/coded-text.ts";
+import { type PartFold, turnsIn, withAllParts } from "../transcript/part-fold.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { callSubject, callTool } from "./call-subject.ts";
@@ -43,57 +44,121 @@ export interface ErrorList {
   more: number;
 }
 
-/** Lists the errors of a complete transcript: those counted by its turns and, for a failed turn, the part at which it ended. */
-export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">): ErrorList {
-  const errors: SessionError[] = [];
-  let count = 0;
-  for (const turn of turns) {
-    if (turn === undefined || (turn.errors === 0 && turn.status !== "failed")) continue;
-    const ending = turn.status === "failed" ? endingIndex(parts, turn) : undefined;
-    for (let index = turn.first_part; index < turn.first_part + turn.part_count; index += 1) {
-      const part = parts.at(index);
-      if (part === undefined || (index !== ending && !isError(part))) continue;
-      count += 1;
-      // The part that ended a turn is never left out, because the page links to it.
-      if (count > LIMIT && index !== ending) continue;
-      const result = part.type === "tool_call" ? resultOf(parts, part) : undefined;
-      const about = { index, part_id: part.id, turn: turn.index + 1, ...placeOf(part) };
-      const cut_off = index === ending && !isError(part);
-      const noEnd = index === ending && turn.no_end === true ? ({ no_end: true } as const) : undefined;
-      errors.push({
-        ...about,
-        ...describe(part, result, index === ending),
-        ...(cut_off && { cut_off }),
-        ...noEnd,
-      });
+/** The part at which a failed turn ended, as far as its parts were added. */
+interface Ending {
+  readonly index: number;
+  readonly part: TranscriptPart;
+  readonly result: TranscriptPartOf<"tool_result"> | undefined;
+}
+
+/** The errors of the parts that were added: those counted by their turns and, for a failed turn, the part at which it ended. */
+export class ErrorFold implements PartFold<ErrorFold> {
+  private errors: SessionError[] = [];
+  private count = 0;
+  /** The index of the turn of the last part. */
+  private turn: number | undefined;
+  private ending: Ending | undefined;
+
+  add(transcript: Transcript, from: number, to: number): void {
+    const { parts, turns } = transcript;
+    for (const range of turnsIn(transcript, from, to)) {
+      const { turn } = range;
+      if (turn.index !== this.turn) this.endTurn(turns);
+      this.turn = turn.index;
+      // The last turn may still fail.
+      const mayFail = turn.status === "failed" || turn.index === turns.length - 1;
+      if (turn.errors === 0 && !mayFail) continue;
+      for (let index = range.from; index < range.to; index += 1) {
+        const part = parts.at(index);
+        if (part === undefined) continue;
+        if (mayFail && mayEnd(part, this.ending?.part))
+          this.ending = { index, part, result: resultOf(parts, part) };
+        if (!isError(part)) continue;
+        this.count += 1;
+        if (this.count <= LIMIT)
+          this.errors.push(errorAt({ index, part, result: resultOf(parts, part) }, turn, false));
+      }
     }
   }
-  return { errors, more: count - errors.length };
+
+  copy(): ErrorFold {
+    const copy = new ErrorFold();
+    copy.errors = [...this.errors];
+    copy.count = this.count;
+    copy.turn = this.turn;
+    copy.ending = this.ending;
+    return copy;
+  }
+
+  list({ turns }: Pick<Transcript, "turns">): ErrorList {
+    const { errors, count } = this.copy().endTurn(turns);
+    return { errors, more: count - errors.length };
+  }
+
+  /** Adds the part at which the last turn ended, if it failed. It is never left out, because the page links to it. */
+  private endTurn(turns: Transcript["turns"]): this {
+    const { ending } = this;
+    const turn = this.turn === undefined ? undefined : turns.at(this.turn);
+    this.turn = undefined;
+    this.ending = undefined;
+    if (ending === undefined || turn?.status !== "failed") return this;
+    const before = this.errors.findLastIndex(({ index }) => index < ending.index) + 1;
+    const isListed = this.errors[before]?.index === ending.index;
+    this.errors.splice(before, isListed ? 1 : 0, errorAt(ending, turn, true));
+    if (!isError(ending.part)) this.count += 1;
+    return this;
+  }
+}
+
+/** Lists the errors of a complete transcript. */
+export const errorsOf = (transcript: Transcript): ErrorList =>
+  withAllParts(new ErrorFold(), transcript).list(transcript);
+
+function errorAt({ index, part, result }: Ending, turn: Turn, isEnding: boolean): SessionError {
+  const error: SessionError = {
+    index,
+    part_id: part.id,
+    turn: turn.index + 1,
+    ...placeOf(part),
+    ...describe(part, result, isEnding),
+    ...(isEnding && !isError(part) && { cut_off: true }),
+    ...(isEnding && turn.no_end === true && { no_end: true }),
+  };
+  // A piece of a text would keep the whole text in memory.
+  return JSON.parse(JSON.stringify(error));
 }
 
 /** Why a turn (from 1) failed, from the errors of its session. `undefined`: it did not fail. */
 export const endingOfTurn = ({ errors }: ErrorList, turn: number): SessionError | undefined =>
   errors.findLast((error) => error.rank === "ending" && error.turn === turn);
 
-/** The agent's last error after the last call of a failed turn. Without one, the last part, where the record breaks off. */
-function endingIndex(parts: Transcript["parts"], turn: Turn): number | undefined {
-  const end = turn.first_part + turn.part_count;
-  let last: number | undefined;
-  for (let index = end - 1; index >= turn.first_part; index -= 1) {
-    const part = parts.at(index);
-    if (part === undefined) continue;
-    if (part.type === "marker" && part.kind === "error" && isError(part)) return index;
-    if (part.type === "tool_call" || part.type === "text" || part.type === "prompt") return last ?? index;
-    if (part.type === "thinking" || part.type === "request") last ??= index;
+/**
+ * Whether a failed turn ended at this part, if no other follows: at the agent's last error after the last call, text or prompt;
+ * without one, at the last part, where the record breaks off.
+ */
+function mayEnd(part: TranscriptPart, before: TranscriptPart | undefined): boolean {
+  switch (part.type) {
+    case "tool_call":
+    case "text":
+    case "prompt":
+      return true;
+    case "thinking":
+    case "request":
+      return before === undefined || !isAgentError(before);
+    default:
+      return isAgentError(part);
   }
-  return last;
 }
+
+const isAgentError = (part: TranscriptPart): boolean =>
+  part.type === "marker" && part.kind === "error" && isError(part);
 
 function resultOf(
   parts: Transcript["parts"],
-  { result_index }: TranscriptPartOf<"tool_call">,
+  part: TranscriptPart,
 ): TranscriptPartOf<"tool_result"> | undefined {
-  const result = result_index === undefined ? undefined : parts.at(result_index);
+  const index = part.type === "tool_call" ? part.result_index : undefined;
+  const result = index === undefined ? undefined : parts.at(index);
   return result?.type === "tool_result" ? result : undefined;
 }
 

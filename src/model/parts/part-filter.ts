@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { NumberList } from "../number-list.ts";
 import { optional, record } from "../record.ts";
-import { PART_KINDS, PART_STATUSES } from "../search/query.ts";
+import { PART_KINDS, PART_STATUSES, type PartKindName, type PartStatusName } from "../search/query.ts";
+import { type PartFold, withAllParts } from "../transcript/part-fold.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { isRow, kindOf, statusOf } from "./part-kinds.ts";
@@ -34,61 +36,124 @@ export type FilteredParts = z.infer<typeof filteredParts>;
 const NO_CALL = () => undefined;
 
 /** Whether a filter shows a part. A result that is shown in its call's card is filtered with the call. */
-export function isShownBy({ kinds, tools, statuses }: PartFilter, part: TranscriptPart): boolean {
-  const allows = (values: readonly string[] | undefined, value: string | undefined): boolean =>
-    values === undefined || values.length === 0 || (value !== undefined && values.includes(value));
-  return (
-    allows(kinds, kindOf(part)) && allows(statuses, statusOf(part)) && allows(tools, toolOf(part, NO_CALL))
-  );
+export const isShownBy = (filter: PartFilter, part: TranscriptPart): boolean => shows(filter, rowOf(part));
+
+/** What a filter depends on. */
+interface Row {
+  readonly kind: PartKindName;
+  readonly tool?: string | undefined;
+  readonly status?: PartStatusName | undefined;
 }
 
-/** Applies a filter to all rows of a complete transcript. Never changes the order. */
-export function filterParts(
-  { parts, turns }: Pick<Transcript, "parts" | "turns">,
+const rowOf = (part: TranscriptPart): Row => ({
+  kind: kindOf(part),
+  tool: toolOf(part, NO_CALL),
+  status: statusOf(part),
+});
+
+function shows({ kinds, tools, statuses }: PartFilter, { kind, tool, status }: Row): boolean {
+  const allows = (values: readonly string[] | undefined, value: string | undefined): boolean =>
+    values === undefined || values.length === 0 || (value !== undefined && values.includes(value));
+  return allows(kinds, kind) && allows(statuses, status) && allows(tools, tool);
+}
+
+/** Combinations of settings in which a part has a row, as bits. */
+const SETTINGS: readonly (readonly [bit: number, settings: Required<RowSettings>])[] = [
+  [1, { showSteps: false, everyRecord: false }],
+  [2, { showSteps: true, everyRecord: false }],
+  [4, { showSteps: false, everyRecord: true }],
+  [8, { showSteps: true, everyRecord: true }],
+];
+
+/** The rows of the parts that were added, in four bytes each: the number of a distinct row, and the settings in which it is shown. */
+export class RowFold implements PartFold<RowFold> {
+  private codes = new NumberList();
+  private readonly rows: Row[] = [];
+  private readonly numbers = new Map<string, number>();
+
+  add({ parts }: Pick<Transcript, "parts">, from: number, to: number): void {
+    for (const part of parts.slice(from, to)) this.codes.push(part === undefined ? 0 : this.codeOf(part));
+  }
+
+  private codeOf(part: TranscriptPart): number {
+    const shown = SETTINGS.reduce((bits, [bit, settings]) => bits | (isRow(part, settings) ? bit : 0), 0);
+    if (shown === 0) return 0;
+    const row = rowOf(part);
+    const key = `${row.kind} ${row.status ?? ""} ${row.tool ?? ""}`;
+    let number = this.numbers.get(key);
+    if (number === undefined) {
+      number = this.rows.length;
+      this.rows.push(row);
+      this.numbers.set(key, number);
+    }
+    return number * 16 + shown;
+  }
+
+  copy(): RowFold {
+    const copy = new RowFold();
+    copy.codes = this.codes.copy();
+    for (const row of this.rows) copy.rows.push(row);
+    for (const [key, number] of this.numbers) copy.numbers.set(key, number);
+    return copy;
+  }
+
+  /** Applies a filter to the rows. Never changes the order. */
+  filter({ turns }: Pick<Transcript, "turns">, filter: PartFilter, settings: RowSettings): FilteredParts {
+    const { showSteps, everyRecord = false } = settings;
+    const bit = (showSteps ? 2 : 1) * (everyRecord ? 4 : 1);
+    const headings = new Set<number>();
+    for (const turn of turns) if (turn?.prompt_index !== undefined) headings.add(turn.prompt_index);
+    const isShown = this.rows.map((row) => shows(filter, row));
+    const numbers = this.rows.map(() => 0);
+    const hidden: [number, number][] = [];
+    let total = 0;
+    let shown = 0;
+    let isHiding = false;
+    for (let index = 0; index < this.codes.length; index += 1) {
+      const code = this.codes.at(index) ?? 0;
+      if ((code & bit) === 0 || headings.has(index)) continue;
+      const number = Math.floor(code / 16);
+      total += 1;
+      numbers[number] = (numbers[number] ?? 0) + 1;
+      if (isShown[number] === true) {
+        shown += 1;
+        isHiding = false;
+        continue;
+      }
+      // Positions without a row between two hidden rows are included, so that one range is sent instead of two.
+      const last = hidden.at(-1);
+      if (isHiding && last !== undefined) last[1] = index + 1;
+      else hidden.push([index, index + 1]);
+      isHiding = true;
+    }
+    return { total, shown, hidden, counts: this.countsOf(numbers) };
+  }
+
+  /** The number of rows for each value, from the number of each distinct row. */
+  private countsOf(numbers: readonly number[]): FilteredParts["counts"] {
+    const count = (values: Map<string, number>, value: string | undefined, more: number): void => {
+      if (value !== undefined && more > 0) values.set(value, (values.get(value) ?? 0) + more);
+    };
+    const kinds = new Map<string, number>();
+    const tools = new Map<string, number>();
+    const statuses = new Map<string, number>();
+    for (const [number, { kind, tool, status }] of this.rows.entries()) {
+      const more = numbers[number] ?? 0;
+      count(kinds, kind, more);
+      count(tools, tool, more);
+      count(statuses, status, more);
+    }
+    return {
+      kinds: Object.fromEntries(kinds),
+      tools: Object.fromEntries(tools),
+      statuses: Object.fromEntries(statuses),
+    };
+  }
+}
+
+/** Applies a filter to all rows of a complete transcript. */
+export const filterParts = (
+  transcript: Transcript,
   filter: PartFilter,
   settings: RowSettings,
-): FilteredParts {
-  const headings = new Set<number>();
-  for (const turn of turns) if (turn?.prompt_index !== undefined) headings.add(turn.prompt_index);
-  const counts = {
-    kinds: new Map<string, number>(),
-    tools: new Map<string, number>(),
-    statuses: new Map<string, number>(),
-  };
-  const count = (values: Map<string, number>, value: string | undefined): void => {
-    if (value !== undefined) values.set(value, (values.get(value) ?? 0) + 1);
-  };
-  const hidden: [number, number][] = [];
-  let total = 0;
-  let shown = 0;
-  let isHiding = false;
-  let index = -1;
-  for (const part of parts) {
-    index += 1;
-    if (part === undefined || headings.has(index) || !isRow(part, settings)) continue;
-    total += 1;
-    count(counts.kinds, kindOf(part));
-    count(counts.tools, toolOf(part, NO_CALL));
-    count(counts.statuses, statusOf(part));
-    if (isShownBy(filter, part)) {
-      shown += 1;
-      isHiding = false;
-      continue;
-    }
-    // Positions without a row between two hidden rows are included, so that one range is sent instead of two.
-    const last = hidden.at(-1);
-    if (isHiding && last !== undefined) last[1] = index + 1;
-    else hidden.push([index, index + 1]);
-    isHiding = true;
-  }
-  return {
-    total,
-    shown,
-    hidden,
-    counts: {
-      kinds: Object.fromEntries(counts.kinds),
-      tools: Object.fromEntries(counts.tools),
-      statuses: Object.fromEntries(counts.statuses),
-    },
-  };
-}
+): FilteredParts => withAllParts(new RowFold(), transcript).filter(transcript, filter, settings);

@@ -18,9 +18,6 @@ export const refusalTexts = {
   model_call_unknown: "The session has no such model call, or the call has no such item.",
   record_gone: "The session's record is gone.",
   output_gone: "The file with the complete output is not in the session's folder, or no longer exists.",
-  view_too_long: ({ parts }: { parts: number }) =>
-    `The session has ${parts} parts, which is too many for this view of all of them.`,
-  choose_turn: "Choose a single turn.",
   part_not_indexed: "This part of the session is not in the search index, which is being built.",
   try_in_minutes: "Try again in a few minutes.",
 

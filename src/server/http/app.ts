@@ -15,6 +15,7 @@ import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import type { Rules } from "../sessions/rules.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
+import { createWholeSessions } from "../sessions/whole-sessions.ts";
 import { addChangesRoute } from "./changes-route.ts";
 import { addCompareRoute } from "./compare-route.ts";
 import { addContextRoutes } from "./context-routes.ts";
@@ -80,6 +81,7 @@ const PASSWORD_BODY_LIMIT = 64 * 1024;
 export function createApp(options: AppOptions) {
   const { sessions, guard, search, frontend, version, remote = false, report = () => {} } = options;
   const { prices = createPriceTable() } = options;
+  const whole = createWholeSessions(prices);
   const app = new Hono();
   guardRequests(app, guard);
   limitBodies(app);
@@ -100,22 +102,22 @@ export function createApp(options: AppOptions) {
 
   app.post("/api/link", (context) => context.json({ link: guard.launchLink() }));
 
-  addSessionRoutes(app, sessions);
+  addSessionRoutes(app, sessions, whole);
   if (search) addSearchRoute(app, search);
   if (options.usage) addUsageRoute(app, options.usage);
   addChangesRoute(app, sessions);
-  addOutlineRoute(app, sessions, prices);
-  addErrorsRoute(app, sessions);
+  addOutlineRoute(app, sessions, whole);
+  addErrorsRoute(app, sessions, whole);
   addContextRoutes(app, sessions);
-  addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
-  addCompareRoute(app, sessions);
-  addLanesRoute(app, sessions, options.opened_files);
+  addFiguresRoute(app, { sessions, whole, opened_files: options.opened_files });
+  addCompareRoute(app, sessions, whole);
+  addLanesRoute(app, { sessions, whole, opened_files: options.opened_files });
   addVerifyRoutes(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
   if (options.notes) addNotesRoutes(app, options.notes);
   if (options.rules) addRulesRoutes(app, options.rules, search);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
-  addPartSearchRoutes(app, sessions);
+  addPartSearchRoutes(app, sessions, whole);
   addPartRoutes(app, sessions);
   addExportRoute(app, sessions, options.notes);
   if (options.markRead) addReadStateRoute(app, options.markRead);

@@ -1,14 +1,15 @@
 import type { Hono } from "hono";
-import { compareTranscripts } from "../../model/compare/compare.ts";
+import { compareSessions } from "../../model/compare/compare.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
 import type { CompareReply } from "../../protocol.ts";
-import { overviewOf } from "../sessions/load-parts.ts";
+import { loadPieces, untilAborted } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import type { WholeSessions } from "../sessions/whole-sessions.ts";
 import { openSession } from "./session-query.ts";
 
 /** Adds the route that compares two sessions. */
-export function addCompareRoute(app: Hono, sessions: Sessions): void {
+export function addCompareRoute(app: Hono, sessions: Sessions, whole: WholeSessions): void {
   app.get("/api/sessions/:id/compare", async (context) => {
     const other = context.req.query("with");
     if (other === undefined) throw new Refused(400, "query", daemonText("compared_unknown"));
@@ -16,7 +17,12 @@ export function addCompareRoute(app: Hono, sessions: Sessions): void {
       openSession(sessions, context.req.param("id")),
       openSession(sessions, other),
     ]);
-    const reply: CompareReply = compareTranscripts(await overviewOf(left), await overviewOf(right));
+    const { signal } = context.req.raw;
+    const sideOf = async (open: OpenSession) => ({
+      count: (await whole.of(open, signal)).comparedCount(),
+      pieces: untilAborted(loadPieces(open), signal),
+    });
+    const reply: CompareReply = await compareSessions(await sideOf(left), await sideOf(right));
     return context.json(reply);
   });
 }

@@ -1,10 +1,9 @@
-import type { Hono } from "hono";
-import type { ModelCall } from "../../model/context/context.ts";
-import { callAt, describeCall, itemText } from "../../model/context/describe-call.ts";
-import { modelCalls } from "../../model/context/model-calls.ts";
+import type { Context, Hono } from "hono";
+import { describeCall, itemText, type LeftItem } from "../../model/context/describe-call.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import type { Transcript } from "../../model/transcript/transcript-state.ts";
-import { locatePart, overviewBefore, overviewOf } from "../sessions/load-parts.ts";
+import type { ContextReply } from "../../protocol.ts";
+import { locatePart } from "../sessions/load-parts.ts";
+import { type CallPlace, createCallFinder } from "../sessions/model-calls.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
@@ -14,57 +13,46 @@ const FIND_LIMIT = 1_000;
 
 /** Adds the routes of model inputs: the items of a call's request, and the text of one item. */
 export function addContextRoutes(app: Hono, sessions: Sessions): void {
-  // Logged requests are in the file. It is read again only when it or the transcript has grown.
-  const known = new WeakMap<Transcript, { byte_size: number; calls: Promise<readonly ModelCall[]> }>();
+  const finder = createCallFinder(sessions);
 
-  async function callsOf(open: OpenSession, transcript: Transcript): Promise<readonly ModelCall[]> {
-    const { byte_size } = open.summary;
-    const before = known.get(transcript);
-    if (before?.byte_size === byte_size) return await before.calls;
-    const calls = readCalls(open.id, transcript);
-    known.set(transcript, { byte_size, calls });
-    // Failures are not cached.
-    calls.catch(() => known.delete(transcript));
-    return await calls;
-  }
-
-  const readCalls = async (id: string, transcript: Transcript): Promise<readonly ModelCall[]> =>
-    modelCalls(transcript, (await sessions.loggedRequests?.(id)) ?? []);
-
-  /** The calls of a session. The inputs of those up to `number`, or up to the step of a part, are complete. */
-  async function callsBefore(
-    id: string,
-    { number, part }: { number?: number | undefined; part?: string | undefined },
-  ): Promise<{ transcript: Transcript; calls: readonly ModelCall[]; number: number }> {
-    const open = await openSession(sessions, id);
-    const overview = await overviewOf(open);
-    const calls = await callsOf(open, overview);
-    const position = part === undefined ? undefined : await locatePart(open, part);
-    if (part !== undefined && position === undefined)
-      throw new Refused(404, "no_part", daemonText("part_unknown"));
-    const found = position === undefined ? (number ?? 0) : callAt(calls, position);
-    const first_part = calls[found - 1]?.first_part ?? 0;
-    const transcript = await overviewBefore(open, first_part);
-    return { transcript, calls: await callsOf(open, transcript), number: found };
+  async function callIn(context: Context, placeIn: (open: OpenSession) => Promise<CallPlace>, find = "") {
+    const open = await openSession(sessions, context.req.param("id") ?? "");
+    const options = { isForSearch: find !== "", signal: context.req.raw.signal };
+    const found = await finder.find(open, await placeIn(open), options);
+    if (found === undefined) throw noCall();
+    return found;
   }
 
   app.get("/api/sessions/:id/context", async (context) => {
     const { call, part, find = "" } = context.req.query();
     if ((call === undefined) === (part === undefined) || find.length > FIND_LIMIT)
       throw new Refused(400, "query", daemonText("call_or_part"));
-    const { transcript, calls, number } = await callsBefore(context.req.param("id"), {
-      number: numberOf(call),
-      part,
-    });
-    const reply = describeCall(transcript, calls, number, find);
-    if (reply === undefined) throw noCall();
+    const placeIn = async (open: OpenSession): Promise<CallPlace> => {
+      if (part === undefined) return { number: numberOf(call) ?? 0 };
+      const position = await locatePart(open, part);
+      if (position === undefined) throw new Refused(404, "no_part", daemonText("part_unknown"));
+      return { position };
+    };
+    const { transcript, calls, at, before, total, is_cut } = await callIn(context, placeIn, find);
+    const described = describeCall(transcript, calls, at, find);
+    if (described === undefined) throw noCall();
+    const inSession = (item: LeftItem): LeftItem => ({ ...item, last_call: item.last_call + before });
+    const reply: ContextReply = {
+      ...described,
+      call: described.call + before,
+      calls: total,
+      step: described.step === null ? null : described.step + before,
+      left: described.left.map(inSession),
+      found_earlier: described.found_earlier.map(inSession),
+      ...(is_cut && { is_cut }),
+    };
     return context.json(reply);
   });
 
   app.get("/api/sessions/:id/context/:call/items/:item", async (context) => {
-    const number = numberOf(context.req.param("call"));
-    const { calls } = await callsBefore(context.req.param("id"), { number });
-    const call = calls[(number ?? 0) - 1];
+    const number = numberOf(context.req.param("call")) ?? 0;
+    const { calls, at } = await callIn(context, async () => ({ number }));
+    const call = calls[at - 1];
     const item = numberOf(context.req.param("item"));
     const text = call && item !== undefined ? itemText(call, item) : undefined;
     if (text === undefined) throw noCall();

@@ -1,13 +1,12 @@
 import type { Hono } from "hono";
-import { errorsOf } from "../../model/parts/error-list.ts";
-import { overviewOf } from "../sessions/load-parts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import type { WholeSessions } from "../sessions/whole-sessions.ts";
 import { openSession } from "./session-query.ts";
 
 /** Adds the route of the errors of a session. */
-export function addErrorsRoute(app: Hono, sessions: Sessions): void {
+export function addErrorsRoute(app: Hono, sessions: Sessions, whole: WholeSessions): void {
   app.get("/api/sessions/:id/errors", async (context) => {
     const open = await openSession(sessions, context.req.param("id"));
-    return context.json(errorsOf(await overviewOf(open)));
+    return context.json((await whole.of(open, context.req.raw.signal)).errors());
   });
 }

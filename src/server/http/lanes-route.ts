@@ -1,21 +1,20 @@
 import type { Hono } from "hono";
-import { type LaneBar, laneBars } from "../../model/lanes/lane.ts";
+import type { LaneBar } from "../../model/lanes/lane.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { titleOfError } from "../../model/text/coded-error.ts";
 import { textFields } from "../../model/text/display-text.ts";
-import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { Lane, LanesReply } from "../../protocol.ts";
-import { overviewOf } from "../sessions/load-parts.ts";
+import { loadParts } from "../sessions/load-parts.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { MAX_BARS, type WholeSession, type WholeSessions } from "../sessions/whole-sessions.ts";
 import { withRuns } from "./runs-of.ts";
 import { noSession } from "./session-query.ts";
 
-/** Maximum number of lanes and of bars in a reply. */
+/** Maximum number of lanes in a reply, which has at most `MAX_BARS` bars in all of them. */
 const MAX_LANES = 300;
-const MAX_BARS = 50_000;
 
 /** The bar of a phase: from the first bar of its agents to their last. It links to the call that started the workflow. */
 function phaseBar(
@@ -44,19 +43,28 @@ function phaseBar(
 }
 
 /** Adds the route of a session's lanes: the session and all runs below it, on one time axis. */
-export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: OpenedFiles | undefined): void {
+export function addLanesRoute(
+  app: Hono,
+  {
+    sessions,
+    whole,
+    opened_files,
+  }: { sessions: Sessions; whole: WholeSessions; opened_files: OpenedFiles | undefined },
+): void {
   // The page polls every second while one of the sessions grows. A transcript that grew is a new object.
-  const known = new WeakMap<Transcript, readonly LaneBar[]>();
-  const barsOf = (transcript: Transcript): readonly LaneBar[] => {
-    const bars = known.get(transcript) ?? laneBars(transcript);
-    known.set(transcript, bars);
-    return bars;
-  };
+  const known = new WeakMap<Transcript, ReturnType<WholeSession["lane"]>>();
+  async function barsOf(open: OpenSession, signal: AbortSignal) {
+    const { transcript } = open;
+    const lane = known.get(transcript) ?? (await whole.of(open, signal)).lane();
+    known.set(transcript, lane);
+    return lane;
+  }
 
-  async function laneOf({ id }: SessionSummary, depth: number): Promise<Lane> {
+  async function laneOf({ id }: SessionSummary, depth: number, signal: AbortSignal): Promise<Lane> {
     try {
       const open = await sessions.open(id);
-      return { session_id: id, depth, bars: open === undefined ? [] : barsOf(await overviewOf(open)) };
+      const { bars, is_cut } = open ? await barsOf(open, signal) : { bars: [], is_cut: false };
+      return { session_id: id, depth, bars, ...(is_cut && { is_cut }) };
     } catch (error) {
       // The other lanes are still shown.
       return {
@@ -69,21 +77,28 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
   }
 
   /** The call that started a workflow's agent. */
-  async function callOf(agent: SessionSummary | undefined): Promise<TranscriptPart | undefined> {
+  async function callOf(
+    agent: SessionSummary | undefined,
+    signal: AbortSignal,
+  ): Promise<TranscriptPart | undefined> {
     const { session_id, tool_call_id } = agent?.parent ?? {};
     if (session_id === undefined || tool_call_id === undefined) return undefined;
-    const transcript = await sessions.open(session_id).then(
-      (open) => open && overviewOf(open),
+    try {
+      const open = await sessions.open(session_id);
+      if (open === undefined) return undefined;
+      const position = await whole.locateCall(open, tool_call_id, signal);
+      if (position === undefined) return undefined;
+      return (await loadParts(open, position, position + 1)).parts.at(position);
+    } catch {
       // The lane itself says why it cannot be read.
-      () => undefined,
-    );
-    const position = transcript && callPositionOf(transcript, tool_call_id);
-    return position === undefined ? undefined : transcript?.parts.at(position);
+      return undefined;
+    }
   }
 
   app.get("/api/sessions/:id/lanes", async (context) => {
     const row = sessions.get(context.req.param("id"));
     if (row === undefined) throw noSession();
+    const { signal } = context.req.raw;
     const family = withRuns(sessions, row, opened_files);
     const lanes: Lane[] = [];
     /** The phases that wait for the bars of their agents. */
@@ -91,7 +106,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
     let room = MAX_BARS;
     // One at a time, so that the transcripts of many runs are not in memory together.
     for (const { row: each, depth, begins_phase } of family.slice(0, MAX_LANES)) {
-      if (context.req.raw.signal.aborted) break;
+      if (signal.aborted) break;
       if (begins_phase !== undefined) {
         const { title, agents } = begins_phase;
         const session_ids = agents.map(({ id }) => id);
@@ -104,13 +119,13 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
         lanes.push(phase);
         phases.push({ lane: phase, agents });
       }
-      const lane = await laneOf(each, depth);
+      const lane = await laneOf(each, depth, signal);
       const bars = lane.bars.slice(0, Math.max(0, room));
       room -= bars.length;
       lanes.push({ ...lane, bars, ...(bars.length < lane.bars.length && { is_cut: true }) });
     }
     for (const { lane, agents } of phases) {
-      const call = await callOf(agents[0]);
+      const call = await callOf(agents[0], signal);
       const bar = call && phaseBar(call, lane, lanes);
       if (bar !== undefined) lane.bars = [bar];
     }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { daemonText } from "../../model/text/daemon-texts.ts";
-import { locateCall, locatePart } from "../sessions/load-parts.ts";
+import { locatePart } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
@@ -32,9 +32,10 @@ export const noTurn = (turn: number | "all"): Refused =>
 export async function locate(
   open: OpenSession,
   { part, turn, call }: { part?: string | undefined; turn?: string | undefined; call?: string | undefined },
+  locateCall: (tool_call_id: string) => Promise<number | undefined>,
 ): Promise<number | undefined> {
   if (part !== undefined) return await locatePart(open, part);
-  if (call !== undefined) return await locateCall(open, call);
+  if (call !== undefined) return await locateCall(call);
   for (const known of open.transcript.turns)
     if (known?.id === turn) return known?.prompt_index ?? known?.first_part;
   return undefined;

@@ -1,17 +1,17 @@
 import type { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { findError } from "../../model/parts/find-error.ts";
-import { marksOf } from "../../model/parts/map-marks.ts";
-import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
+import { partFilter } from "../../model/parts/part-filter.ts";
 import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import { daemonText } from "../../model/text/daemon-texts.ts";
 import { PAGE_SIZE } from "../../protocol.ts";
-import { loadParts, overviewOf } from "../sessions/load-parts.ts";
+import { loadParts } from "../sessions/load-parts.ts";
 import { pageJson, placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import type { WholeSessions } from "../sessions/whole-sessions.ts";
 import { numberOf } from "./query-number.ts";
 import { noPart, noSession, refuse } from "./refuse.ts";
 import { searchParts } from "./search.ts";
@@ -19,7 +19,7 @@ import { QUERY_LIMIT } from "./search-route.ts";
 import { locate, openSession } from "./session-query.ts";
 
 /** Adds the routes of the list and of a session's pages and places. */
-export function addSessionRoutes(app: Hono, sessions: Sessions): void {
+export function addSessionRoutes(app: Hono, sessions: Sessions, whole: WholeSessions): void {
   app.get("/api/sessions", (context) =>
     context.json({ epoch: sessions.epoch, seq: sessions.seq, sessions: sessions.list() }),
   );
@@ -66,7 +66,7 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
     const open = await openSession(sessions, context.req.param("id"));
     const index =
       from === undefined
-        ? await locate(open, { part, turn, call })
+        ? await locate(open, { part, turn, call }, (id) => whole.locateCall(open, id, context.req.raw.signal))
         : await locateError(open, from, by === "1" ? 1 : -1);
     const found = index === undefined ? undefined : (await loadParts(open, index, index + 1)).parts.at(index);
     if (index === undefined || !found) return noPart(context);
@@ -75,7 +75,7 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
 
   app.get("/api/sessions/:id/map", async (context) => {
     const open = await openSession(sessions, context.req.param("id"));
-    return context.json(marksOf(await overviewOf(open)));
+    return context.json((await whole.of(open, context.req.raw.signal)).marks());
   });
 }
 
@@ -94,7 +94,7 @@ async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise
 }
 
 /** Adds the routes that select the parts of a session: by words, and by kind, tool and status. */
-export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
+export function addPartSearchRoutes(app: Hono, sessions: Sessions, whole: WholeSessions): void {
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";
     if (query.length > QUERY_LIMIT) {
@@ -120,7 +120,8 @@ export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
       showSteps: context.req.query("steps") === "1",
       everyRecord: context.req.query("every") === "1",
     };
-    return context.json(filterParts(await overviewOf(open), filter.data, settings));
+    const { filter: select } = await whole.of(open, context.req.raw.signal);
+    return context.json(select(filter.data, settings));
   });
 }
 

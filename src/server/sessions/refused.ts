@@ -21,7 +21,7 @@ export class Refused extends CodedError {
   }
 }
 
-/** The client closed the connection before the end of its body, so this reply is never received. */
+/** The client closed the connection before the end of its body or of the reply, so this reply is never received. */
 export const CUT_OFF = new Refused(400, "cut_off", daemonText("body_cut_off"));
 
 /** The error of a reply. */

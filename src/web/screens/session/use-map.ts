@@ -1,7 +1,6 @@
 import { useCallback, useState } from "react";
 import type { MapMarks } from "../../../model/parts/map-marks.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
-import { MAX_OVERVIEW_PARTS } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
@@ -13,15 +12,14 @@ const GROWN_MS = 1_000;
 const partsOf = (transcript: Transcript | undefined): number => transcript?.parts.length ?? 0;
 
 /**
- * The marks of the whole session, including parts that are not loaded. `undefined`: they have not been loaded yet, or the session has
- * too many parts. Requested only while `isWanted`. A failed request is repeated when the session grows.
+ * The marks of the whole session, including parts that are not loaded. `undefined`: they have not been loaded yet.
+ * Requested only while `isWanted`. A failed request is repeated when the session grows.
  */
 export function useMap(session: OpenSession, isWanted: boolean): MapMarks | undefined {
   const api = apiOf(useClient());
   const [marks, setMarks] = useState<MapMarks>();
   const load = useCallback(
     async (signal: AbortSignal): Promise<number> => {
-      if (partsOf(session.state.getState().transcript) > MAX_OVERVIEW_PARTS) return GROWN_MS;
       const reply = await api.map(session.id, signal);
       if (reply.ok && !signal.aborted) setMarks(reply.value);
       return GROWN_MS;

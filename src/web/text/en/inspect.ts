@@ -96,6 +96,7 @@ export const inspect = {
       "Rebuilt from the session's record. The system prompt, the tools, the parameters and context that the agent added without a record are missing.",
     verified: "Its digest matches the agent's own.",
     missing: (what: string): string => `Missing in the log: ${what}.`,
+    cut: "The session is so long that only the parts shortly before this call were read.",
     tokens: (given: string, out: string): string => `${given} tokens in, ${out} out`,
     cacheRead: (count: string): string => `${count} read from cache`,
     cacheWrite: (count: string): string => `${count} written to cache`,
@@ -180,6 +181,8 @@ export const inspect = {
     cached: "Cached",
     newIn: "New",
     stepsOf: (count: number): string => `${count} ${count === 1 ? "step" : "steps"}`,
+    stepsShown: (count: string): string =>
+      `${count} of them are shown: of each few in a row, the one with the most tokens in its context.`,
     bySteps: "By step",
     csv: "Copy as CSV",
     costs: "Cost",

@@ -17,8 +17,6 @@ export const refusalTexts: Translation<typeof english> = {
   model_call_unknown: "会话中没有这次模型调用，或者调用中没有这一项。",
   record_gone: "会话的记录已不存在。",
   output_gone: "保存完整输出的文件不在会话的目录中，或已不存在。",
-  view_too_long: ({ parts }) => `会话有 ${parts} 条内容，太多，无法在此视图中全部显示。`,
-  choose_turn: "请选择单独一轮。",
   part_not_indexed: "这部分会话尚未加入搜索索引，索引正在建立。",
   try_in_minutes: "请几分钟后重试。",
 

@@ -44,7 +44,7 @@ export function ContextView({ session_id, which, onCall, onClose }: Props): Reac
 
 /** The number of the call, the origin of the request, and the provider's token counts. */
 function CallHead({ context, onCall }: { context: ContextReply; onCall(call: number): void }): ReactNode {
-  const { call, calls, step, turn, recorded, missing, digest_matches, usage } = context;
+  const { call, calls, step, turn, recorded, missing, is_cut, digest_matches, usage } = context;
   return (
     <>
       <p className="context-head">
@@ -62,6 +62,7 @@ function CallHead({ context, onCall }: { context: ContextReply; onCall(call: num
         {recorded ? t.context.recorded : t.context.rebuilt}
         {digest_matches === true && <> {t.context.verified}</>}
         {recorded && missing.length > 0 && <> {t.context.missing(missing.join(", "))}</>}
+        {is_cut === true && <> {t.context.cut}</>}
       </p>
       {usage !== undefined && (
         <p>

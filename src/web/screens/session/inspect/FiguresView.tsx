@@ -96,7 +96,7 @@ function Figures({
         )}
       </div>
       {isWhole && <RunsTable session_id={row.id} priced={figures.runs?.priced ?? []} onClose={onClose} />}
-      <StepsTable steps={steps} href={stepHref} onClose={onClose} />
+      <StepsTable steps={steps} count={figures.step_count} href={stepHref} onClose={onClose} />
     </>
   );
 }
@@ -232,10 +232,13 @@ const costText = (cost: number | undefined): string => (cost === undefined ? "" 
 
 function StepsTable({
   steps,
+  count,
   href,
   onClose,
 }: {
   steps: readonly StepFigures[];
+  /** Of all steps, also of those without figures of their own. */
+  count: number;
   href(part_id: string): string;
   onClose(): void;
 }): ReactNode {
@@ -243,9 +246,10 @@ function StepsTable({
   return (
     <details className="figure-steps">
       <summary>
-        {t.figures.stepsOf(steps.length)}{" "}
+        {t.figures.stepsOf(count)}{" "}
         <CopyButton text={() => stepsAsCsv(steps)} label={t.figures.csv} name={t.figures.csv} />
       </summary>
+      {steps.length < count && <p>{t.figures.stepsShown(exactNumber(steps.length))}</p>}
       <FigureTable
         caption={t.figures.bySteps}
         heads={[turn, step, time, calls, cached, newIn, out, costs]}
