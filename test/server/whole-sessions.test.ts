@@ -38,7 +38,11 @@ function viewer(sessions: Sessions) {
 function partlyLoaded(
   sessions: MemorySessions,
   unloaded: number,
-  { chunk = 5, onLoad = () => {} }: { chunk?: number; onLoad?: (from: number) => void } = {},
+  {
+    chunk = 5,
+    onLoad = () => {},
+    unloaded_id,
+  }: { chunk?: number; onLoad?: (from: number) => void; unloaded_id?: string } = {},
 ): Sessions {
   const opened = new Map<string, OpenSession>();
   async function open(session_id: string): Promise<OpenSession | undefined> {
@@ -68,6 +72,7 @@ function partlyLoaded(
           return fillParts(session.transcript, placed);
         },
       },
+      unloaded_id: { value: unloaded_id },
       locate: {
         value: async (part_id: string) =>
           [...whole.transcript.parts].findLastIndex((part) => part?.id === part_id),
@@ -230,6 +235,19 @@ it("reads the beginning once for all views, and again only in a new epoch", asyn
   sessions.rewrite(SESSION, someTurns());
   expect(await huge("map")).toEqual(replies[0]);
   expect(loads).toHaveLength(2 * length);
+});
+
+it("does not read a beginning again that is the same in a new epoch", async () => {
+  const sessions = createMemorySessions();
+  sessions.add(SESSION, someTurns());
+  const loads: number[] = [];
+  const onLoad = (from: number): void => void loads.push(from);
+  const huge = viewer(partlyLoaded(sessions, 60, { onLoad, unloaded_id: "the same file" }));
+  await huge("map");
+  const { length } = loads;
+  sessions.rewrite(SESSION, [...someTurns(), ...turn(20)]);
+  expect(await huge("map")).toEqual(await viewer(sessions)("map"));
+  expect(loads).toHaveLength(length);
 });
 
 it("stops to read when the request is aborted, and continues there for the next one", async () => {

@@ -6,28 +6,9 @@ import { type PartFold, turnsIn, withAllParts } from "../transcript/part-fold.ts
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
-import { type CostFigures, CostSum, type PricedStep } from "./cost.ts";
+import { type CostFigures, CostSum } from "./cost.ts";
 import { Cover } from "./intervals.ts";
-import { StepSamples } from "./step-samples.ts";
-
-/** The figures of a model call and of the tools that it called. */
-export interface StepFigures extends PricedStep {
-  /** Zero-based. */
-  turn: number;
-  /** One-based number in its turn. */
-  step: number;
-  /** The first part of the step. */
-  part_id: string;
-  /** Milliseconds since 1970. */
-  started_at?: number;
-  ended_at?: number;
-  /** Milliseconds in which the model or one of its tools was active. Waiting for a sub-agent counts in its session. */
-  active: number;
-  calls: number;
-  failed: number;
-  /** There is a compaction between the previous step and this one. */
-  compacted?: true;
-}
+import { type StepFigures, StepSamples } from "./steps.ts";
 
 export interface ToolFigures {
   name: string;

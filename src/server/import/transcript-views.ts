@@ -129,6 +129,8 @@ function unloadedParts(
 ): UnloadedParts {
   const now = () => indexed.get(state.id) ?? state;
   return {
+    // Replaced content has another entry id.
+    id: () => String(now().entry.id),
     async load(view, from, to) {
       const { unloaded = 0 } = view.transcript;
       const parts = from < unloaded ? await segment_parts.load(now(), from, Math.min(to, unloaded)) : [];

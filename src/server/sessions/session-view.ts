@@ -19,6 +19,7 @@ export interface SessionView extends OpenSession {
 
 /** Loads and finds the parts of a session that are not in its view: see `OpenSession`. */
 export interface UnloadedParts {
+  id(): string;
   load(view: Pick<OpenSession, "transcript">, from: number, to: number): Promise<Transcript>;
   locate(part_id: string): Promise<number | undefined>;
 }
@@ -80,6 +81,9 @@ export function createSessionView({
       return is_known ? buffer.after(seq) : undefined;
     },
     ...(unloaded && { load: (from, to) => unloaded.load(view, from, to), locate: unloaded.locate }),
+    get unloaded_id() {
+      return unloaded?.id();
+    },
     checkAt: (seq) => (successor ? successor.checkAt?.(seq) : buffer.checkAt(seq)),
     subscribe(listener) {
       listeners.add(listener);

@@ -28,6 +28,8 @@ export interface OpenSession {
    * transcript with the parts `[from, to)` loaded too, as far as they fit in memory.
    */
   load?(from: number, to: number): Promise<Transcript>;
+  /** Identifies the parts that are not in `transcript`. It stays the same in later epochs until the file is replaced. */
+  readonly unloaded_id?: string | undefined;
   /** The position of a part that is not in `transcript`. `undefined`: there is no such part. */
   locate?(part_id: string): Promise<number | undefined>;
   /**

@@ -18,6 +18,9 @@ export const MAX_BARS = 50_000;
 /** Maximum number of steps in the figures of a session that does not fit in memory. */
 const MAX_STEPS = 20_000;
 
+/** Maximum number of sessions of which the derived data is kept: tens of megabytes each. */
+const MAX_READINGS = 2;
+
 /** Views of all parts of a session. */
 export interface WholeSession {
   marks(): MapMarks;
@@ -39,13 +42,15 @@ export interface WholeSessions {
   turnFigures(open: OpenSession, number: number, signal: AbortSignal): Promise<Figures | undefined>;
 }
 
-/** What is derived from the parts that are not in the view of a session. These parts do not change while the epoch lasts. */
+/** What is derived from the parts that are not in the view of a session. */
 interface Reading {
-  readonly epoch: string;
   readonly folds: Folds;
   /** All parts before this position are added. */
   end: number;
 }
+
+/** Identifies the parts that are not in the view. */
+const keyOf = ({ id, epoch, unloaded_id = epoch }: OpenSession): string => `${id} ${unloaded_id}`;
 
 type Folds = ReturnType<typeof createFolds>;
 
@@ -64,7 +69,7 @@ const createFolds = (prices: PriceTable, max_steps: number) => ({
  * the session are read once for all views, one session at a time, because reading gigabytes takes a while.
  */
 export function createWholeSessions(prices: PriceTable): WholeSessions {
-  const readings = new WeakMap<OpenSession, Reading>();
+  const readings = new Map<string, Reading>();
   let last_turn: Promise<void> = Promise.resolve();
 
   /** Waits until nothing else is read. Call the returned function when reading ends. */
@@ -76,37 +81,37 @@ export function createWholeSessions(prices: PriceTable): WholeSessions {
     return resolve;
   }
 
-  function readingOf(open: OpenSession): Reading {
-    const known = readings.get(open);
-    if (known?.epoch === open.epoch) return known;
-    const reading = { epoch: open.epoch, folds: createFolds(prices, MAX_STEPS), end: 0 };
-    readings.set(open, reading);
-    return reading;
-  }
-
   /** Continues to read where an aborted request stopped. */
   async function readBefore(open: OpenSession, signal: AbortSignal): Promise<Reading> {
     for (;;) {
-      const reading = readingOf(open);
-      if (reading.end >= (open.transcript.unloaded ?? 0)) return reading;
+      const known = readings.get(keyOf(open));
+      if (known && known.end >= (open.transcript.unloaded ?? 0)) return known;
       if (signal.aborted) throw CUT_OFF;
       const end = await turnToRead();
       try {
-        await readOn(open, reading, signal);
+        await readOn(open, signal);
       } finally {
         end();
       }
     }
   }
 
-  async function readOn(open: OpenSession, reading: Reading, signal: AbortSignal): Promise<void> {
+  async function readOn(open: OpenSession, signal: AbortSignal): Promise<void> {
+    const key = keyOf(open);
+    const reading = readings.get(key) ?? { folds: createFolds(prices, MAX_STEPS), end: 0 };
+    readings.delete(key);
+    readings.set(key, reading);
+    for (const oldest of readings.keys()) {
+      if (readings.size <= MAX_READINGS) break;
+      readings.delete(oldest);
+    }
     for await (const { transcript, from, to } of loadPieces(open, reading.end, open.transcript.unloaded)) {
-      if (signal.aborted || readingOf(open) !== reading) return;
+      if (signal.aborted || keyOf(open) !== key) return;
       try {
         for (const fold of Object.values(reading.folds)) fold.add(transcript, from, to);
       } catch (error) {
         // Some of the folds have the piece, others do not.
-        readings.delete(open);
+        readings.delete(key);
         throw error;
       }
       reading.end = to;

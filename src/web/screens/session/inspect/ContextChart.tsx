@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { StepFigures } from "../../../../model/figures/figures.ts";
+import type { StepFigures } from "../../../../model/figures/steps.ts";
 import { tokensIn } from "../../../../model/tokens.ts";
 import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";

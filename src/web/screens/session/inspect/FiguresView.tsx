@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback } from "react";
-import type { StepFigures, TimeFigures, ToolFigures } from "../../../../model/figures/figures.ts";
+import type { TimeFigures, ToolFigures } from "../../../../model/figures/figures.ts";
+import type { StepFigures } from "../../../../model/figures/steps.ts";
 import type { Usage } from "../../../../model/messages/message.ts";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../../model/tokens.ts";

@@ -1,8 +1,11 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { ApiResult } from "../../../api/requests.ts";
 import { t } from "../../../text/text.ts";
 import { TurnChoice } from "./TurnChoice.tsx";
 import { useReply } from "./use-reply.ts";
+
+/** Time after which it is said why a reply takes long, in milliseconds. */
+const SLOW_MS = 4_000;
 
 interface Props<T> {
   /** Loads the reply. Called again whenever the function changes. */
@@ -25,17 +28,33 @@ export function ReplyView<T>({
   children,
 }: Props<T>): ReactNode {
   const { value, isLoading, problem } = useReply(load);
+  const isSlow = useIsSlow(isLoading);
   const isShown = keepsLast ? problem === undefined : !isLoading;
   return (
     <div aria-busy={isLoading}>
       {head?.(value)}
       <div aria-live="polite">
         {isLoading && !(keepsLast && value !== undefined) && <p className="dialog-note">{loading}</p>}
+        {isSlow && <p className="dialog-note">{t.changes.slow}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
       </div>
       {isShown && value !== undefined && children(value)}
     </div>
   );
+}
+
+/** Whether it has been loading for a while. */
+function useIsSlow(isLoading: boolean): boolean {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!isLoading) return;
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [isLoading]);
+  return isSlow;
 }
 
 /** Shows the reply to a request about one turn or all turns, below a selector for the turn. */

@@ -1,4 +1,4 @@
-import type { StepFigures } from "../../../../model/figures/figures.ts";
+import type { StepFigures } from "../../../../model/figures/steps.ts";
 
 const COLUMNS = [
   "turn",

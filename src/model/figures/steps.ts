@@ -1,5 +1,24 @@
 import { tokensIn } from "../tokens.ts";
-import type { StepFigures } from "./figures.ts";
+import type { PricedStep } from "./cost.ts";
+
+/** The figures of a model call and of the tools that it called. */
+export interface StepFigures extends PricedStep {
+  /** Zero-based. */
+  turn: number;
+  /** One-based number in its turn. */
+  step: number;
+  /** The first part of the step. */
+  part_id: string;
+  /** Milliseconds since 1970. */
+  started_at?: number;
+  ended_at?: number;
+  /** Milliseconds in which the model or one of its tools was active. Waiting for a sub-agent counts in its session. */
+  active: number;
+  calls: number;
+  failed: number;
+  /** There is a compaction between the previous step and this one. */
+  compacted?: true;
+}
 
 /** Steps in order, up to a limit. Of more, it keeps from each group of neighbours the one with the most tokens in its context. */
 export class StepSamples {
