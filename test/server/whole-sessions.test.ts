@@ -209,6 +209,22 @@ it("shows the input of any model call of a session whose beginning is not in mem
     ...["context?call=20&find=output 2 1", "context?call=0", "context/9/items/2", "context/9/items/200"],
   ];
   for (const path of places) expect(await huge(path), path).toEqual(await whole(path));
+  // The compaction after turn 3, the last with this output in its input, is after twelve calls.
+  expect(await huge("context?call=20&find=output 2 1")).toMatchObject({
+    body: { call: 20, calls: 36, found_earlier: [{ last_call: 12, is_found: true }] },
+  });
+});
+
+it("says that the input of a model call may have more than what was read", async () => {
+  const sessions = createMemorySessions();
+  sessions.add(SESSION, Array.from({ length: 6 }, (_, number) => turn(number, 1_000)).flat());
+  const { parts } = sessions.transcript(SESSION);
+  const huge = viewer(partlyLoaded(sessions, parts.length - 20, { chunk: 2_000 }));
+  expect(await huge("context?call=6000")).toMatchObject({
+    body: { call: 6_000, calls: 6_000, is_cut: true },
+  });
+  const early = await huge("context?call=1000");
+  expect(early).toEqual(await viewer(sessions)("context?call=1000"));
 });
 
 it("outlines a turn of which not all parts fit in memory", async () => {

@@ -30,6 +30,8 @@ export interface ModelRequest {
 export interface ModelCall extends ModelCallHead {
   /** Position in the transcript of its step's first part. For an attempt: of the following step. */
   first_part: number;
+  /** Calls with the same object have growing requests: each has the messages of those before. Absent: not known. */
+  growing?: object;
   /** The origins of the request's messages, in order. */
   origins(): readonly MessageOrigin[];
   build(): ModelRequest;
@@ -132,6 +134,7 @@ function rebuiltCall(
     step,
     turn,
     first_part,
+    growing: messages,
     request_id: null,
     recorded: false,
     missing: NOT_IN_TRANSCRIPT,

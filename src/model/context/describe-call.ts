@@ -96,7 +96,7 @@ export function describeCall(
       })),
     ],
     left: before === undefined ? [] : leftItems(before, number - 1, kept, has),
-    found_earlier: find === "" ? [] : foundEarlier(calls.slice(0, number - 1), kept, has),
+    found_earlier: find === "" ? [] : foundEarlier(calls.slice(0, number), kept, has),
   };
 }
 
@@ -166,17 +166,19 @@ function leftItems(
   );
 }
 
-/** Searches backwards from the previous call, so that a message in several calls is listed once. */
+/** Searches backwards from the call before the last one, so that a message in several calls is listed once. */
 function foundEarlier(
-  before: readonly ModelCall[],
+  calls: readonly ModelCall[],
   kept: ReadonlySet<string>,
   has: (text: string) => boolean,
 ): LeftItem[] {
   const found: LeftItem[] = [];
   const seen = new Set(kept);
-  for (let number = before.length; number > 0 && found.length < MAX_EARLIER; number -= 1) {
-    const call = before[number - 1];
+  for (let number = calls.length - 1; number > 0 && found.length < MAX_EARLIER; number -= 1) {
+    const call = calls[number - 1];
     if (call === undefined) continue;
+    // The next call has all of its messages.
+    if (call.growing !== undefined && call.growing === calls[number]?.growing) continue;
     found.push(...leftItems(call, number, seen, has).filter(({ is_found }) => is_found === true));
     for (const { key } of call.origins()) seen.add(key);
   }

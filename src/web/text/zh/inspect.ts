@@ -9,7 +9,7 @@ export const inspect = {
     allTurns: "所有轮次",
     turn: (turn: number): string => `第 ${turn} 轮`,
     loading: "正在加载",
-    slow: "很长的会话需要先全部读取，每 GB 约需半分钟。",
+    slow: "很长的会话需要先全部读取，每 GB 最多约需一分钟。",
     none: "这里没有记录文件更改。",
     files: (count: number): string => `更改了 ${count} 个文件`,
     kinds: { create: "新建", update: "修改", delete: "删除", move: "移动" },
