@@ -6,7 +6,7 @@ import { type PartFold, withAllParts } from "../transcript/part-fold.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { isRow, kindOf, statusOf } from "./part-kinds.ts";
-import type { RowSettings } from "./quiet.ts";
+import { isQuiet, type RowSettings } from "./quiet.ts";
 import { toolOf } from "./tool-of.ts";
 
 /** A filter for the rows of a session. Several values of one field match either; an absent field matches all. */
@@ -57,34 +57,38 @@ function shows({ kinds, tools, statuses }: PartFilter, { kind, tool, status }: R
   return allows(kinds, kind) && allows(statuses, status) && allows(tools, tool);
 }
 
-/** Combinations of settings in which a part has a row, as bits. */
-const SETTINGS: readonly (readonly [bit: number, settings: Required<RowSettings>])[] = [
-  [1, { showSteps: false, everyRecord: false }],
-  [2, { showSteps: true, everyRecord: false }],
-  [4, { showSteps: false, everyRecord: true }],
-  [8, { showSteps: true, everyRecord: true }],
-];
+const WITH_STEPS: RowSettings = { showSteps: true, everyRecord: true };
+const WITHOUT_STEPS: RowSettings = { showSteps: false, everyRecord: true };
+
+/** The settings in which a part has a row, as bits: 1, with steps 2; and four times as much with every record. */
+function shownIn(part: TranscriptPart): number {
+  const bits = (isRow(part, WITH_STEPS) ? 2 : 0) + (isRow(part, WITHOUT_STEPS) ? 1 : 0);
+  return bits * (isQuiet(part) ? 4 : 5);
+}
 
 /** The rows of the parts that were added, in four bytes each: the number of a distinct row, and the settings in which it is shown. */
 export class RowFold implements PartFold<RowFold> {
   private codes = new NumberList();
   private readonly rows: Row[] = [];
-  private readonly numbers = new Map<string, number>();
+  /** The numbers of the rows, by kind and status, and by tool. */
+  private readonly numbers = new Map<string, Map<string | undefined, number>>();
 
   add({ parts }: Pick<Transcript, "parts">, from: number, to: number): void {
     for (const part of parts.slice(from, to)) this.codes.push(part === undefined ? 0 : this.codeOf(part));
   }
 
   private codeOf(part: TranscriptPart): number {
-    const shown = SETTINGS.reduce((bits, [bit, settings]) => bits | (isRow(part, settings) ? bit : 0), 0);
+    const shown = shownIn(part);
     if (shown === 0) return 0;
     const row = rowOf(part);
-    const key = `${row.kind} ${row.status ?? ""} ${row.tool ?? ""}`;
-    let number = this.numbers.get(key);
+    const key = row.status === undefined ? row.kind : `${row.kind} ${row.status}`;
+    const numbers = this.numbers.get(key) ?? new Map<string | undefined, number>();
+    let number = numbers.get(row.tool);
     if (number === undefined) {
       number = this.rows.length;
       this.rows.push(row);
-      this.numbers.set(key, number);
+      numbers.set(row.tool, number);
+      this.numbers.set(key, numbers);
     }
     return number * 16 + shown;
   }
@@ -93,7 +97,7 @@ export class RowFold implements PartFold<RowFold> {
     const copy = new RowFold();
     copy.codes = this.codes.copy();
     for (const row of this.rows) copy.rows.push(row);
-    for (const [key, number] of this.numbers) copy.numbers.set(key, number);
+    for (const [key, numbers] of this.numbers) copy.numbers.set(key, new Map(numbers));
     return copy;
   }
 
