@@ -14,9 +14,10 @@ const corpora = {
   streams: [resolve(here, "providers/fixtures")],
 };
 
-const SECONDS = times(0.3, 60);
+const SECONDS = times(1, 60);
+const BATCH = times(10, 25);
 it(`all readers of foreign input withstand damaged and generated input (seconds: ${SECONDS})`, async () => {
-  const { cases, findings } = await fuzz({ seconds: SECONDS, seed: 4, corpora, folder });
+  const { cases, findings } = await fuzz({ seconds: SECONDS, batch: BATCH, seed: 4, corpora, folder });
   expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
   expect(Object.keys(cases)).toEqual(
     expect.arrayContaining(["lines", "reader codex", "terminal", "addresses", "Markdown", "frames", "codec"]),

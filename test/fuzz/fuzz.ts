@@ -18,6 +18,8 @@ export interface FuzzOptions {
   path?: string;
   /** Where findings are written. */
   folder: string;
+  /** Cases of a target that are tried before it is another target's turn. Each target gets at least one batch. Default: 25. */
+  batch?: number;
   /** CPU that one case may take, in milliseconds. */
   slowest_ms?: number;
   onFinding?(finding: Finding): void;
@@ -40,7 +42,6 @@ export interface FuzzResult {
   findings: Finding[];
 }
 
-const BATCH = 25;
 /** Number of findings after which a target is no longer tried. */
 const ENOUGH = 5;
 /** A thread whose case takes this many times the allowed CPU is terminated. Faster cases report themselves. */
@@ -53,7 +54,7 @@ const LONGEST_WAIT_MS = 60_000;
  * return. Each target gets the same time.
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
-  const { seconds, seed, folder, only, slowest_ms = 1_000 } = options;
+  const { seconds, seed, folder, only, batch: cases = 25, slowest_ms = 1_000 } = options;
   const begun = new Int32Array(new SharedArrayBuffer(4));
   const result: FuzzResult = { cases: {}, findings: [] };
   const spent = new Map<string, number>();
@@ -87,7 +88,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
       const batch: Batch = {
         target,
         seed: (seed + number) | 0,
-        cases: BATCH,
+        cases,
         ...(options.path === undefined ? {} : { path: options.path }),
       };
       const started = performance.now();
