@@ -144,9 +144,6 @@ const licensesOfWorkers: Plugin = {
  */
 const BROWSER_RETRIES = 1;
 
-/** Workers of the tests with browsers. They wait more than others, for pages, streams and reconnections. */
-const BROWSER_WORKERS = availableParallelism() * 2;
-
 /** Tests of the agent loop. They start no processes, like the other tests of the project `library`. */
 const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,api-protocols}.test.ts";
 
@@ -266,8 +263,8 @@ export default defineConfig(({ isSsrBuild }) => ({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
-    // 1.5 workers per core, because tests often wait for processes, pages and disks.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // Two workers per core, because tests often wait for processes, pages and disks.
+    maxWorkers: availableParallelism() * 2,
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/properties.ts"],
     projects: [
@@ -328,7 +325,6 @@ export default defineConfig(({ isSsrBuild }) => ({
           environment: "node",
           include: ["test/browser/**/*.test.ts"],
           retry: BROWSER_RETRIES,
-          maxWorkers: BROWSER_WORKERS,
           // All files of a worker share one Chromium. Each test has its own browser context.
           isolate: false,
           // Not in parallel with tests that need no browser.
@@ -363,7 +359,6 @@ export default defineConfig(({ isSsrBuild }) => ({
           testTimeout: 120_000,
           hookTimeout: 240_000,
           // With the browser tests: both use the build.
-          maxWorkers: BROWSER_WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
