@@ -8,7 +8,7 @@ export const inspect = {
     allTurns: "All turns",
     turn: (number: number): string => `Turn ${number}`,
     loading: "Loading",
-    slow: "All of a long session is read first. This takes up to a minute for each gigabyte.",
+    slow: "Reading the whole session. This can take a minute per gigabyte.",
     none: "No file changes are recorded here.",
     files: (count: number): string => `${count} ${count === 1 ? "file" : "files"} changed`,
     kinds: { create: "created", update: "changed", delete: "deleted", move: "moved" },
