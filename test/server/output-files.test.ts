@@ -71,6 +71,31 @@ const pi = (fields: object, n: number): object => ({
   ...fields,
 });
 
+/** `header`, `details`: more fields of the session's header, and the details of the result. */
+function writePi(session: string, header: object, details: object): void {
+  const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "seq 1 3000" } };
+  const text = [{ type: "text", text: PART }];
+  const result = {
+    role: "toolResult",
+    toolCallId: "c1",
+    toolName: "bash",
+    content: text,
+    details,
+    isError: false,
+  };
+  write(
+    session,
+    lines([
+      { type: "session", version: 3, id: ID, timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w", ...header },
+      ...[
+        { type: "message", message: { role: "user", content: [{ type: "text", text: "Count" }] } },
+        { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } },
+        { type: "message", message: result },
+      ].map(pi),
+    ]),
+  );
+}
+
 /** A database with the tables of opencode 1. */
 function writeOpenCode(path: string, output: string): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -260,61 +285,15 @@ const MOVED: Moved[] = [
     agent: "pi",
     session: ".pi/agent/sessions/--w--/2026-11-20T10-00-00-000Z_1.jsonl",
     output: "tmp/pi-bash-78c9936565635c2a.log",
-    record(session, output) {
-      const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "seq 1 3000" } };
-      write(
-        session,
-        lines([
-          { type: "session", version: 3, id: ID, timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w" },
-          ...[
-            { type: "message", message: { role: "user", content: [{ type: "text", text: "Count" }] } },
-            { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } },
-            {
-              type: "message",
-              message: {
-                role: "toolResult",
-                toolCallId: "c1",
-                toolName: "bash",
-                content: [{ type: "text", text: PART }],
-                details: { fullOutputPath: output },
-                isError: false,
-              },
-            },
-          ].map(pi),
-        ]),
-      );
-    },
+    record: (session, output) => writePi(session, {}, { fullOutputPath: output }),
   },
   {
     agent: "oh-my-pi",
     session: `.omp/agent/sessions/-w/2026-11-20T10-00-00-000Z_${ID}.jsonl`,
     output: `.omp/agent/sessions/-w/2026-11-20T10-00-00-000Z_${ID}/3.bash.log`,
     record(session) {
-      const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "seq 1 3000" } };
-      const time = "2026-11-20T10:00:00.000Z";
-      write(
-        session,
-        lines([
-          { type: "session", version: 3, id: ID, timestamp: time, cwd: "/w", titleSource: "auto" },
-          ...[
-            { type: "message", message: { role: "user", content: [{ type: "text", text: "Count" }] } },
-            { type: "message", message: { role: "assistant", content: [call], stopReason: "toolUse" } },
-            {
-              type: "message",
-              message: {
-                role: "toolResult",
-                toolCallId: "c1",
-                toolName: "bash",
-                content: [{ type: "text", text: PART }],
-                details: {
-                  meta: { truncation: { direction: "tail", totalBytes: WHOLE.length, artifactId: "3" } },
-                },
-                isError: false,
-              },
-            },
-          ].map(pi),
-        ]),
-      );
+      const truncation = { direction: "tail", totalBytes: WHOLE.length, artifactId: "3" };
+      writePi(session, { titleSource: "auto" }, { meta: { truncation } });
     },
   },
 ];
