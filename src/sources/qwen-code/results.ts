@@ -59,9 +59,10 @@ export function answerOf(
         start: isMore ? shown.length + 1 : (file?.output_start ?? 0),
         ...(isMore && { shown: shown.length }),
       });
-      return payload?.output_start === undefined
-        ? withOutputFile(payload, file)
-        : withOutputFile(payload, file && { path: file.path });
+      return withOutputFile(
+        payload,
+        file && { path: file.path, output_start: payload?.output_start ?? file.output_start },
+      );
     },
   };
 }
